@@ -1,0 +1,302 @@
+import { statSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { abortError, ExtensionHostError, messageOf } from '../shared/errors.ts';
+import type { JsonObject } from '../shared/json.ts';
+import { type Limits, resolveLimits } from '../shared/limits.ts';
+import type { Failure } from '../shared/tool.ts';
+import { BuiltinTools } from './builtin-tools.ts';
+import { resolveExtension } from './extension-directory.ts';
+import { createIdentity } from './host-identity.ts';
+import { HostLog } from './host-log.ts';
+import { HostPolicy } from './host-policy.ts';
+import { inspectHost } from './inspection.ts';
+import { LoopDelay } from './loop-delay.ts';
+import type { ExtensionEntry, ExtensionHostOptions, HostEvents, HostInspection, SessionOptions } from './options.ts';
+import { SharedCache } from './policy/shared-cache.ts';
+import { Session } from './session.ts';
+import { ExtensionThread, type ResolvedExtension } from './thread/extension-thread.ts';
+import { answerRequest } from './thread/host-requests.ts';
+import type { ThreadGeneration } from './thread/thread-generation.ts';
+import { TypedEmitter } from './typed-emitter.ts';
+
+/** What threads get to end their last processes in, after every session was shut down. */
+const THREAD_GRACE_MS = 1000;
+/** The longest delay a timer can have; it only keeps the process alive. */
+const FOREVER_MS = 2 ** 31 - 1;
+
+/**
+ * Loads extensions by path, each into a worker thread of its own, and opens sessions over them. The main thread sees plain
+ * tool descriptors and results; nothing an extension does can throw into it.
+ */
+export class ExtensionHost {
+  readonly #options: ExtensionHostOptions;
+  readonly #agentDir: string;
+  readonly #limits: Limits;
+  readonly #builtins: BuiltinTools;
+  readonly #policy: HostPolicy;
+  readonly #emitter: TypedEmitter<HostEvents>;
+  readonly #log: HostLog;
+  readonly #cache = new SharedCache();
+  readonly #threads = new Map<string, ExtensionThread>();
+  readonly #sessions = new Map<string, Session>();
+  readonly #unresolved: Failure[] = [];
+  readonly #loopDelay = new LoopDelay();
+  readonly #startedAt = Date.now();
+  #keepAlive: NodeJS.Timeout | undefined;
+  #started: Promise<{ readonly failures: readonly Failure[] }> | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** @throws CONFIG_INVALID with every problem of the options listed */
+  constructor(options: ExtensionHostOptions = {}) {
+    const { limits, problems } = resolveLimits(options.limits);
+    if (problems.length > 0) {
+      throw new ExtensionHostError('CONFIG_INVALID', `the host's options are not valid:\n- ${problems.join('\n- ')}`, { data: { problems } });
+    }
+    this.#options = options;
+    this.#limits = limits;
+    this.#builtins = new BuiltinTools(options.builtinTools ?? []);
+    const hostEnv = options.hostEnv ?? (() => process.env);
+    this.#agentDir = path.resolve(options.agentDir ?? hostEnv()['CALDERA_AGENT_DIR'] ?? path.join(os.homedir(), '.caldera', 'agent'));
+    this.#policy = new HostPolicy({ identity: createIdentity(), secrets: options.secrets ?? [], hostEnv, limits });
+    this.#emitter = new TypedEmitter((error) => this.#log.write('error', `a listener of the host threw: ${messageOf(error)}`));
+    this.#log = new HostLog(options.logger, this.#policy.redactor, (record) => this.#emitter.emit('log', record));
+  }
+
+  /**
+   * Loads every extension. One that cannot be loaded is a failure; the others run. Later calls give the same answer.
+   * @throws HOST_CLOSED
+   */
+  start(): Promise<{ readonly failures: readonly Failure[] }> {
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  /**
+   * Loads one more extension, for sessions opened from now on. Gives its id.
+   * @throws EXTENSION_LOAD_FAILED, HOST_CLOSED
+   */
+  async load(entry: string | ExtensionEntry): Promise<string> {
+    await this.start();
+    this.#checkOpen();
+    const thread = this.#addThread(resolveExtension(entry, new Set(this.#threads.keys())));
+    await thread.acquire();
+    return thread.extension.id;
+  }
+
+  /**
+   * Gives an extension a new thread with its files as they are now; open sessions get what it offers then.
+   * @throws INVALID_ARGUMENT for an unknown id or path, EXTENSION_LOAD_FAILED
+   */
+  async reload(idOrPath: string): Promise<void> {
+    await this.start();
+    this.#checkOpen();
+    const thread = this.#find(idOrPath);
+    await Promise.all([...this.#sessions.values()].map((session) => session.shutdownInstance(thread, 'reload')));
+    await thread.reload();
+    await Promise.all([...this.#sessions.values()].map((session) => session.reactivate(thread)));
+  }
+
+  /**
+   * Opens a session: every extension is activated for it. One that fails is in `session.failures`; the others serve.
+   * @throws SESSION_EXISTS, INVALID_ARGUMENT (id or cwd), ABORTED, HOST_CLOSED
+   */
+  async openSession(options: SessionOptions): Promise<Session> {
+    await this.start();
+    this.#checkOpen();
+    const { id, signal } = options;
+    if (signal?.aborted) throw abortError(`opening session ${id}`, signal);
+    const cwd = checkWorkspace(options);
+    if (this.#sessions.has(id)) {
+      throw new ExtensionHostError('SESSION_EXISTS', `session ${id} is open already; close it, or open one with another id`);
+    }
+    const session = new Session({ ...options, cwd }, [...this.#threads.values()], {
+      limits: this.#limits,
+      builtins: this.#builtins,
+      results: this.#policy,
+      log: (level, message, facts) => this.#log.write(level, message, facts),
+      onRequest: (opened, instance, generation, op, payload) => this.#answer(instance.thread, generation, op, payload, opened),
+      onClosed: (closed) => this.#sessions.delete(closed.id),
+    });
+    this.#sessions.set(id, session);
+    await this.#openOrAbort(session, signal);
+    return session;
+  }
+
+  /** A snapshot, without asking any thread. `eventLoop` counts since the last one. */
+  inspect(): HostInspection {
+    return inspectHost({
+      startedAt: this.#startedAt,
+      threads: [...this.#threads.values()],
+      sessions: [...this.#sessions.values()],
+      unresolved: this.#unresolved,
+      eventLoop: this.#loopDelay.read(),
+    });
+  }
+
+  /** Subscribes; the returned function ends it. */
+  on<Name extends keyof HostEvents>(event: Name, listener: (value: HostEvents[Name]) => void): () => void {
+    return this.#emitter.on(event, listener);
+  }
+
+  /**
+   * Ends every session, process and thread; nothing is left. Idempotent.
+   * `timeoutMs` bounds the whole stop and shortens every server's own shutdown timeout.
+   */
+  close({ timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    this.#closing ??= this.#close(timeoutMs);
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #start(): Promise<{ readonly failures: readonly Failure[] }> {
+    this.#checkOpen();
+    // An open host is something to wait for, with or without a thread.
+    this.#keepAlive = setInterval(() => {}, FOREVER_MS);
+    const failures: Failure[] = [];
+    const starting: Promise<void>[] = [];
+    for (const entry of this.#options.extensions ?? []) {
+      try {
+        const thread = this.#addThread(resolveExtension(entry, new Set(this.#threads.keys())));
+        starting.push(
+          thread.acquire().then(
+            () => {},
+            (error: unknown) => void failures.push(failureOf(thread.extension.id, error)),
+          ),
+        );
+      } catch (error) {
+        const failure = failureOf(typeof entry === 'string' ? entry : entry.path, error);
+        this.#unresolved.push(failure);
+        failures.push(failure);
+        this.#log.write('error', failure.message, { extension: failure.extension });
+      }
+    }
+    await Promise.all(starting);
+    return { failures };
+  }
+
+  #addThread(extension: ResolvedExtension): ExtensionThread {
+    const thread = new ExtensionThread(extension, {
+      limits: this.#limits,
+      agentDir: this.#agentDir,
+      overlapBytes: () => this.#policy.redactor.overlapBytes,
+      environment: () => this.#policy.workerEnvironment(),
+      onLog: (id, { level, message, facts }) => this.#log.write(level, message, { ...asFacts(facts), extension: id }),
+      onRequest: (owner, generation, op, payload) => this.#answer(owner, generation, op, payload, undefined),
+      onDeath: (_owner, generation) => this.#cache.release(generation),
+      onState: (owner, reason) => this.#tellState(owner, reason),
+      redactTable: (value) => this.#policy.redactJson(value),
+    });
+    this.#threads.set(extension.id, thread);
+    return thread;
+  }
+
+  #answer(thread: ExtensionThread, generation: ThreadGeneration, op: string, payload: unknown, session: Session | undefined): Promise<unknown> {
+    const { id, env } = thread.extension;
+    const requester = {
+      extension: id,
+      grantedEnv: env,
+      owner: generation,
+      ...(session ? { session: { id: session.id, ...(session.timeZone === undefined ? {} : { timeZone: session.timeZone }) } } : {}),
+    };
+    return answerRequest(op, payload, requester, {
+      cache: this.#cache,
+      prepare: (request, asking) => this.#policy.prepare(request, asking),
+      readEnv: (name) => {
+        this.#log.write('info', `extension ${id} was given the host variable ${name}`, { extension: id, variable: name });
+        return this.#policy.readEnv(name);
+      },
+    });
+  }
+
+  #tellState(thread: ExtensionThread, reason: string | undefined): void {
+    const { state, generation, extension } = thread;
+    const said = reason === undefined ? undefined : this.#policy.redactText(reason);
+    if (said !== undefined && state !== 'closed') this.#log.write('warn', `extension ${extension.id} is ${state}: ${said}`, { extension: extension.id });
+    this.#emitter.emit('extension-state', { extension: extension.id, state, generation, ...(said === undefined ? {} : { reason: said }) });
+  }
+
+  async #openOrAbort(session: Session, signal: AbortSignal | undefined): Promise<void> {
+    const opening = session.open();
+    if (!signal) {
+      await opening;
+      return;
+    }
+    let onAbort = (): void => {};
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => reject(abortError(`opening session ${session.id}`, signal));
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+    try {
+      await Promise.race([opening, aborted]);
+    } catch (error) {
+      opening.catch(() => {});
+      await session.close();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #close(timeoutMs: number | undefined): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.close('quit', timeoutMs === undefined ? {} : { timeoutMs })));
+    await this.#closeThreads();
+    clearInterval(this.#keepAlive);
+    this.#loopDelay.stop();
+    this.#emitter.clear();
+  }
+
+  async #closeThreads(): Promise<void> {
+    await Promise.all([...this.#threads.values()].map((thread) => thread.close(THREAD_GRACE_MS)));
+  }
+
+  #find(idOrPath: string): ExtensionThread {
+    const resolved = idOrPath.startsWith('file:') ? idOrPath : path.resolve(idOrPath);
+    const found =
+      this.#threads.get(idOrPath) ??
+      [...this.#threads.values()].find(({ extension }) => extension.path === resolved || extension.url === resolved);
+    if (found) return found;
+    throw new ExtensionHostError(
+      'INVALID_ARGUMENT',
+      `no extension ${idOrPath} is loaded; there are: ${[...this.#threads.keys()].join(', ') || 'none'}`,
+    );
+  }
+
+  #checkOpen(): void {
+    if (this.#closing) throw new ExtensionHostError('HOST_CLOSED', 'the host is closed; make a new one');
+  }
+}
+
+/** @throws INVALID_ARGUMENT */
+function checkWorkspace({ id, cwd, timeZone }: SessionOptions): string {
+  if (typeof id !== 'string' || id === '') throw new ExtensionHostError('INVALID_ARGUMENT', 'a session needs an id');
+  if (typeof cwd !== 'string' || cwd === '') throw new ExtensionHostError('INVALID_ARGUMENT', `session ${id} needs a cwd`);
+  const absolute = path.resolve(cwd);
+  if (!statSync(absolute, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new ExtensionHostError('INVALID_ARGUMENT', `the cwd of session ${id} is no folder: ${absolute}; make it first`);
+  }
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    throw new ExtensionHostError('INVALID_ARGUMENT', `session ${id}: ${timeZone} is no IANA time zone, like Europe/Berlin`);
+  }
+  return absolute;
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function failureOf(extension: string, error: unknown): Failure {
+  const code = error instanceof ExtensionHostError ? error.code : 'EXTENSION_LOAD_FAILED';
+  return { extension, code, message: messageOf(error) };
+}
+
+function asFacts(facts: unknown): JsonObject {
+  return typeof facts === 'object' && facts !== null ? (facts as JsonObject) : {};
+}

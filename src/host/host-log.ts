@@ -1,0 +1,38 @@
+import { type Logger as PinoLogger, pino } from 'pino';
+import { isRecord, type JsonObject } from '../shared/json.ts';
+import { printable } from '../shared/printable.ts';
+import type { LogLevel } from '../shared/protocol.ts';
+import type { LogRecord } from './options.ts';
+import type { Redactor } from './policy/redactor.ts';
+
+/**
+ * Where every record of the host and its threads goes: redacted, its control characters escaped, one line each. What a
+ * server wrote never reaches a terminal raw.
+ */
+export class HostLog {
+  readonly #logger: PinoLogger;
+  readonly #redactor: Redactor;
+  readonly #listener: (record: LogRecord) => void;
+
+  constructor(logger: PinoLogger | undefined, redactor: Redactor, listener: (record: LogRecord) => void) {
+    this.#logger = logger ?? pino({ level: 'silent' });
+    this.#redactor = redactor;
+    this.#listener = listener;
+  }
+
+  write(level: LogLevel, message: string, facts: unknown = {}): void {
+    const record = this.#redactor.json({ ...(isRecord(facts) ? facts : {}), message });
+    const clean = escapeStrings(record) as JsonObject & { readonly message: string };
+    const { message: text, ...rest } = clean;
+    this.#logger[level](rest, text);
+    this.#listener({ ...rest, level, message: text });
+  }
+}
+
+/** Keys and values alike. */
+function escapeStrings(value: unknown): unknown {
+  if (typeof value === 'string') return printable(value);
+  if (Array.isArray(value)) return value.map(escapeStrings);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [printable(key), escapeStrings(inner)]));
+}

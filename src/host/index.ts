@@ -1,0 +1,40 @@
+/**
+ * Caldera's public face: the host of extensions that live in worker threads. Importing it loads no MCP SDK and starts
+ * nothing.
+ */
+export { ExtensionHost } from './extension-host.ts';
+export { Session } from './session.ts';
+export { mcpExtension } from './mcp-extension.ts';
+export { closeOnSignals } from './close-on-signals.ts';
+export { ERROR_CODES, type ErrorCode, ExtensionHostError } from '../shared/errors.ts';
+export { DEFAULT_LIMITS, type Limits } from '../shared/limits.ts';
+export type { McpOptions, McpServerOptions } from '../shared/mcp-options.ts';
+export type { JsonObject, JsonValue } from '../shared/json.ts';
+export type {
+  CallOutcome,
+  Content,
+  ExecutionMode,
+  Failure,
+  Progress,
+  ToolAnnotations,
+  ToolCall,
+  ToolDescriptor,
+  ToolResult,
+  ToolResultDetails,
+  ToolSource,
+} from '../shared/tool.ts';
+export type { CloseReason, RestartReason } from '../shared/events.ts';
+export type {
+  BuiltinResult,
+  BuiltinTool,
+  CallOptions,
+  CommandInfo,
+  ExtensionEntry,
+  ExtensionHostOptions,
+  ExtensionState,
+  HostEvents,
+  HostInspection,
+  LogRecord,
+  SessionEvents,
+  SessionOptions,
+} from './options.ts';

@@ -1,0 +1,76 @@
+import type { Failure } from '../shared/tool.ts';
+import { packageVersion } from './host-identity.ts';
+import type { HostInspection } from './options.ts';
+import type { Session } from './session.ts';
+import type { ExtensionThread } from './thread/extension-thread.ts';
+import { rssMb } from './thread/process-table.ts';
+
+const MB = 1024 * 1024;
+
+export interface InspectedHost {
+  readonly startedAt: number;
+  readonly threads: readonly ExtensionThread[];
+  readonly sessions: readonly Session[];
+  /** Why an extension that has no thread is not there. */
+  readonly unresolved: readonly Failure[];
+  readonly eventLoop: HostInspection['eventLoop'];
+}
+
+/** The snapshot behind `host.inspect()`. Asks no thread: a stalled one must not stall it. */
+export function inspectHost({ startedAt, threads, sessions, unresolved, eventLoop }: InspectedHost): HostInspection {
+  const memory = process.memoryUsage();
+  return {
+    version: packageVersion(),
+    pid: process.pid,
+    uptimeMs: Date.now() - startedAt,
+    eventLoop,
+    memory: { rssMb: Math.round(memory.rss / MB), heapMb: Math.round(memory.heapUsed / MB) },
+    extensions: [...threads.map((thread) => inspectThread(thread, sessions)), ...unresolved.map(inspectUnresolved)],
+    sessions: sessions.map(({ id, cwd, tools, inFlight, openedAt }) => ({
+      id,
+      cwd,
+      tools: tools.length,
+      inFlight,
+      openedAt: openedAt.toISOString(),
+    })),
+    processes: threads.flatMap(inspectProcesses),
+  };
+}
+
+function inspectThread(thread: ExtensionThread, sessions: readonly Session[]): HostInspection['extensions'][number] {
+  const { extension, state, generation, current, reason } = thread;
+  const own: Failure[] = reason ? [{ extension: extension.id, code: reason.code, message: reason.message }] : [];
+  const seen = sessions.flatMap(({ failures }) => failures.filter((failure) => failure.extension === extension.id));
+  return {
+    name: extension.id,
+    path: extension.path,
+    tier: 'trusted',
+    state,
+    threads: [
+      {
+        state,
+        generation,
+        sessions: sessions.length,
+        restarts: Math.max(0, generation - 1),
+        utilization: current?.alive ? Math.round(current.utilization * 1000) / 1000 : 0,
+        pids: current?.processes.running.map(({ pid }) => pid) ?? [],
+      },
+    ],
+    failures: [...own, ...seen],
+  };
+}
+
+function inspectUnresolved(failure: Failure): HostInspection['extensions'][number] {
+  return { name: failure.extension, path: failure.extension, tier: 'trusted', state: 'failed', threads: [], failures: [failure] };
+}
+
+function inspectProcesses({ extension, current }: ExtensionThread): HostInspection['processes'] {
+  return (current?.processes.running ?? []).map(({ pid, server, sessionId }) => ({
+    pid,
+    extension: extension.id,
+    ...(sessionId === undefined ? {} : { session: sessionId }),
+    ...(server === undefined ? {} : { server }),
+    state: 'running' as const,
+    rssMb: rssMb(pid),
+  }));
+}

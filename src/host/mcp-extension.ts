@@ -1,0 +1,22 @@
+import { fileURLToPath } from 'node:url';
+import { ExtensionHostError } from '../shared/errors.ts';
+import type { JsonObject } from '../shared/json.ts';
+import { copyJson } from '../shared/json-copy.ts';
+import { mentionedVariables, type McpOptions, parseMcpOptions } from '../shared/mcp-options.ts';
+import type { ExtensionEntry } from './options.ts';
+import { MCP_EXTENSION } from './thread/worker-entry.ts';
+
+/**
+ * The built-in MCP extension as an entry of `extensions`. It loads no SDK here, and grants the extension the host variables
+ * that the options mention as `${env:NAME}`, no others.
+ * @throws CONFIG_INVALID with every problem listed, in the message and in `data.problems`
+ */
+export function mcpExtension(options: McpOptions = {}): ExtensionEntry {
+  const { problems } = parseMcpOptions(options);
+  if (problems.length > 0) {
+    throw new ExtensionHostError('CONFIG_INVALID', `the MCP options are not valid:\n- ${problems.join('\n- ')}`, { data: { problems } });
+  }
+  const copied = copyJson(options, { maxDepth: 32, maxBytes: 16 * 1024 * 1024 });
+  if (!copied.ok) throw new ExtensionHostError('CONFIG_INVALID', `the MCP options are no JSON: ${copied.reason}`);
+  return { path: fileURLToPath(MCP_EXTENSION), options: copied.value as JsonObject, env: mentionedVariables(options) };
+}

@@ -1,0 +1,138 @@
+import type { Logger as PinoLogger } from 'pino';
+import type { JsonObject } from '../shared/json.ts';
+import type { Limits } from '../shared/limits.ts';
+import type { Content, Failure, Progress, ToolDescriptor } from '../shared/tool.ts';
+
+/** An extension as the operator names it. */
+export interface ExtensionEntry {
+  /** A file (`.js`, `.mjs`, `.ts`), a folder with a `package.json` or an index, or a `file:` URL. */
+  readonly path: string;
+  /** Given to the factory as `api.options`; plain JSON. */
+  readonly options?: JsonObject;
+  /** Names of host variables that `api.env.get` may answer. Default none. */
+  readonly env?: readonly string[];
+}
+
+/** A tool of the host itself. It runs on the main thread; extensions can never replace it. */
+export interface BuiltinTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of type `object`. */
+  readonly parameters: JsonObject;
+  execute(
+    args: JsonObject,
+    context: { readonly sessionId: string; readonly signal: AbortSignal },
+  ): Promise<BuiltinResult | string> | BuiltinResult | string;
+}
+
+export interface BuiltinResult {
+  readonly content: readonly Content[];
+  readonly isError?: boolean;
+}
+
+export interface ExtensionHostOptions {
+  /** Where settings and caches live. Default: `CALDERA_AGENT_DIR`, else `~/.caldera/agent`. */
+  readonly agentDir?: string;
+  /** In load order, which decides who gets a name that two ask for. */
+  readonly extensions?: readonly (string | ExtensionEntry)[];
+  readonly builtinTools?: readonly BuiltinTool[];
+  /** Values to take out of everything that leaves a worker; each of at least 6 characters. */
+  readonly secrets?: readonly string[];
+  /** The host's environment, read at each spawn. Default `process.env`. */
+  readonly hostEnv?: () => Readonly<Record<string, string | undefined>>;
+  /** Default silent. */
+  readonly logger?: PinoLogger;
+  readonly limits?: Partial<Limits>;
+}
+
+export interface SessionOptions {
+  /** Unique among the open sessions. */
+  readonly id: string;
+  /** The workspace: absolute, or relative to the process's cwd. It has to exist. */
+  readonly cwd: string;
+  /** IANA name; becomes `TZ` of the session's processes. */
+  readonly timeZone?: string;
+  /** Unset = every tool, late ones included; a list names exactly what is active. */
+  readonly activeTools?: readonly string[];
+  /** Ends the opening, not the session. */
+  readonly signal?: AbortSignal;
+}
+
+export interface CallOptions {
+  /** Rejects the call with `ABORTED` and cancels it at the server. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Wall time from here on, everything included. 0 = none. Default `limits.callTimeoutMs`. */
+  readonly timeoutMs?: number;
+  /** Another epoch behind the tool → `STATE_LOST`, nothing sent. */
+  readonly expectEpoch?: string;
+}
+
+export interface CommandInfo {
+  readonly name: string;
+  readonly description: string;
+  readonly extension: string;
+}
+
+/** What a session tells its host program. */
+export interface SessionEvents {
+  'tools-changed': readonly ToolDescriptor[];
+  message: { readonly customType: string; readonly content: unknown; readonly display: boolean; readonly extension: string };
+  notify: { readonly level: 'info' | 'warning' | 'error'; readonly text: string; readonly extension: string };
+  status: { readonly key: string; readonly text: string; readonly extension: string };
+}
+
+export type ExtensionState = 'loading' | 'running' | 'restarting' | 'failed' | 'crash-looping' | 'closed';
+
+export interface LogRecord {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly extension?: string;
+  readonly [key: string]: unknown;
+}
+
+/** What a host tells its program. */
+export interface HostEvents {
+  'extension-state': { readonly extension: string; readonly state: ExtensionState; readonly generation: number; readonly reason?: string };
+  log: LogRecord;
+}
+
+/** A snapshot of the host, taken without asking any thread. */
+export interface HostInspection {
+  readonly version: string;
+  readonly pid: number;
+  readonly uptimeMs: number;
+  /** Delay of the main loop since the last inspection. */
+  readonly eventLoop: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
+  readonly memory: { readonly rssMb: number; readonly heapMb: number };
+  readonly extensions: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly tier: 'trusted';
+    readonly state: ExtensionState;
+    readonly threads: readonly {
+      readonly state: ExtensionState;
+      readonly generation: number;
+      readonly sessions: number;
+      readonly restarts: number;
+      readonly utilization: number;
+      readonly pids: readonly number[];
+    }[];
+    readonly failures: readonly Failure[];
+  }[];
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly cwd: string;
+    readonly tools: number;
+    readonly inFlight: number;
+    readonly openedAt: string;
+  }[];
+  readonly processes: readonly {
+    readonly pid: number;
+    readonly extension: string;
+    readonly session?: string;
+    readonly server?: string;
+    readonly state: 'running';
+    readonly rssMb: number;
+  }[];
+}

@@ -1,0 +1,329 @@
+import { ExtensionHostError, messageOf } from '../shared/errors.ts';
+import type { CloseReason, RestartReason, SessionStartReason } from '../shared/events.ts';
+import { isRecord, type JsonObject, setOwn } from '../shared/json.ts';
+import type { Limits } from '../shared/limits.ts';
+import type { Commit, SessionNote, SessionOpening } from '../shared/protocol.ts';
+import type { Failure, ToolCall, ToolDescriptor, ToolResult } from '../shared/tool.ts';
+import type { BuiltinTools } from './builtin-tools.ts';
+import type { CallOptions, CommandInfo, SessionEvents, SessionOptions } from './options.ts';
+import type { ResultPolicy } from './result-finish.ts';
+import { SessionCalls } from './session-calls.ts';
+import { ExtensionSession } from './thread/extension-session.ts';
+import type { ExtensionThread } from './thread/extension-thread.ts';
+import type { ThreadGeneration } from './thread/thread-generation.ts';
+import { ToolRegistry } from './tool-registry.ts';
+import { TypedEmitter } from './typed-emitter.ts';
+
+const FAILURES_KEPT = 1000;
+
+export interface SessionServices {
+  readonly limits: Limits;
+  readonly builtins: BuiltinTools;
+  readonly results: ResultPolicy;
+  readonly log: (level: 'warn' | 'error', message: string, facts: JsonObject) => void;
+  readonly onRequest: (
+    session: Session,
+    instance: ExtensionSession,
+    generation: ThreadGeneration,
+    op: string,
+    payload: unknown,
+  ) => Promise<unknown>;
+  readonly onClosed: (session: Session) => void;
+}
+
+/** One chat or run: the tools its extensions offer, and the calls of them. Made by `ExtensionHost.openSession`. */
+export class Session {
+  readonly id: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly timeZone: string | undefined;
+  readonly openedAt = new Date();
+  readonly #services: SessionServices;
+  readonly #registry = new ToolRegistry();
+  readonly #instances: ExtensionSession[];
+  readonly #emitter: TypedEmitter<SessionEvents>;
+  readonly #failures: Failure[] = [];
+  readonly #calls: SessionCalls;
+  /** Unset = every tool. */
+  #active: readonly string[] | undefined;
+  #opening = true;
+  #closing: Promise<void> | undefined;
+  #toolsChanged: NodeJS.Immediate | undefined;
+
+  /** @internal */
+  constructor(options: SessionOptions & { readonly cwd: string }, threads: readonly ExtensionThread[], services: SessionServices) {
+    this.id = options.id;
+    this.cwd = options.cwd;
+    this.timeZone = options.timeZone;
+    this.#active = options.activeTools;
+    this.#services = services;
+    this.#emitter = new TypedEmitter((error) => services.log('error', `a listener of session ${this.id} threw: ${messageOf(error)}`, {}));
+    this.#registry.set(services.builtins, services.builtins.descriptors);
+    this.#calls = new SessionCalls({
+      sessionId: options.id,
+      registry: this.#registry,
+      builtins: services.builtins,
+      limits: services.limits,
+      results: services.results,
+      log: services.log,
+      isActive: (name) => this.#active?.includes(name) ?? true,
+    });
+    this.#instances = threads.map(
+      (thread) =>
+        new ExtensionSession(thread, {
+          opening: () => this.#describe(),
+          onNote: (instance, note) => this.#take(instance, note),
+          onCommit: (instance, commit) => this.#commit(instance, commit),
+          onRequest: (instance, generation, op, payload) => services.onRequest(this, instance, generation, op, payload),
+        }),
+    );
+  }
+
+  /** Every tool that is offered: built-ins, then by extension in load order. Frozen; `tools-changed` tells of a new list. */
+  get tools(): readonly ToolDescriptor[] {
+    return this.#registry.list;
+  }
+
+  /** Names of the tools that can be called. */
+  get activeTools(): readonly string[] {
+    const names = this.tools.map(({ name }) => name);
+    return this.#active === undefined ? names : this.#active.filter((name) => this.#registry.get(name));
+  }
+
+  get commands(): readonly CommandInfo[] {
+    return this.#instances.flatMap((instance) => instance.commands);
+  }
+
+  /** What could not be offered, and why. */
+  get failures(): readonly Failure[] {
+    return [...this.#failures];
+  }
+
+  /** Calls that have not ended. */
+  get inFlight(): number {
+    return this.#calls.inFlight;
+  }
+
+  /** Subscribes; the returned function ends it. A listener that throws is logged. */
+  on<Name extends keyof SessionEvents>(event: Name, listener: (value: SessionEvents[Name]) => void): () => void {
+    return this.#emitter.on(event, listener);
+  }
+
+  /**
+   * Calls a tool. Whatever fails behind it is a result with `isError` and `details.error.code`.
+   * @throws INVALID_ARGUMENT (arguments that are no object), ABORTED, SESSION_CLOSED
+   */
+  async callTool(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
+    this.#checkOpen();
+    return await this.#calls.callTool(call, options);
+  }
+
+  /**
+   * Calls a model's batch: in order when any of the tools is sequential, else all at once. A bad entry fails alone.
+   * @throws ABORTED with what had finished in `data.results` (`null` for the others), SESSION_CLOSED
+   */
+  async callTools(calls: readonly ToolCall[], options: CallOptions = {}): Promise<readonly ToolResult[]> {
+    this.#checkOpen();
+    return await this.#calls.callTools(calls, options);
+  }
+
+  /** Sections for the system prompt, by key; later extensions win. A handler that fails is logged and skipped. */
+  async beforeAgentStart({ prompt }: { readonly prompt: string }): Promise<{ sections: Record<string, string> }> {
+    this.#checkOpen();
+    const sections: Record<string, string> = {};
+    for (const instance of this.#instances) {
+      const payload = { prompt, activeTools: this.activeTools };
+      const returned = await this.#emit(instance, () => instance.emit('before_agent_start', payload));
+      if (!isRecord(returned?.['sections'])) continue;
+      for (const [key, text] of Object.entries(returned['sections'])) {
+        if (typeof text === 'string') setOwn(sections, key, this.#services.results.redactText(text));
+      }
+    }
+    return { sections };
+  }
+
+  /** Runs a command of an extension. @throws INVALID_ARGUMENT for an unknown one, or what its handler threw */
+  async runCommand(name: string, args = ''): Promise<{ readonly text: string }> {
+    this.#checkOpen();
+    const instance = this.#instances.find(({ commands }) => commands.some((command) => command.name === name));
+    if (!instance) {
+      const known = this.commands.map((command) => command.name).join(', ') || 'none';
+      throw new ExtensionHostError('INVALID_ARGUMENT', `session ${this.id} has no command ${name}; it has: ${known}`);
+    }
+    const text = await instance.command(name, args, this.#services.limits.commandMs);
+    return { text: this.#services.results.redactText(text) };
+  }
+
+  /** The conversation goes on elsewhere: `session_shutdown(reason)`, then `session_start(reason)` on the same instances. */
+  async restart(reason: RestartReason): Promise<void> {
+    this.#checkOpen();
+    this.#calls.endAll();
+    await this.#shutdown(reason, undefined);
+    await this.#started(reason);
+  }
+
+  /** Ends the session and everything it started. Idempotent. `timeoutMs` shortens the stop. */
+  close(reason: CloseReason = 'quit', { timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    this.#closing ??= this.#close(reason, timeoutMs);
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** @internal Activates every extension at once, then registers in load order. */
+  async open(): Promise<void> {
+    const activated = await Promise.allSettled(this.#instances.map((instance) => instance.activate()));
+    for (const [index, outcome] of activated.entries()) {
+      const instance = this.#instances[index];
+      if (!instance) continue;
+      if (outcome.status === 'fulfilled') this.#register(instance);
+      else this.#fail(instance, outcome.reason instanceof ExtensionHostError ? outcome.reason : new ExtensionHostError('EXTENSION_LOAD_FAILED', messageOf(outcome.reason)));
+    }
+    this.#opening = false;
+    this.#checkOpen();
+    this.#tellSnapshots();
+    await this.#started('startup');
+  }
+
+  /** @internal The extension has a new thread: its instance is activated there now, so that new tools show. */
+  async reactivate(thread: ExtensionThread): Promise<void> {
+    const instance = this.#instances.find((one) => one.thread === thread);
+    if (instance && !this.#closing) await instance.activate().catch((error: unknown) => this.#fail(instance, asHostError(error)));
+  }
+
+  /** @internal Runs `session_shutdown` of one extension only, before its thread is replaced. */
+  async shutdownInstance(thread: ExtensionThread, reason: CloseReason): Promise<void> {
+    const instance = this.#instances.find((one) => one.thread === thread);
+    if (instance) await this.#emit(instance, () => instance.emit('session_shutdown', { reason }));
+  }
+
+  async #close(reason: CloseReason, timeoutMs: number | undefined): Promise<void> {
+    const closed = this.#closedError();
+    this.#calls.endAll();
+    await this.#shutdown(reason, timeoutMs);
+    for (const instance of this.#instances) instance.close(closed);
+    clearImmediate(this.#toolsChanged);
+    this.#emitter.clear();
+    this.#services.onClosed(this);
+  }
+
+  async #shutdown(reason: RestartReason | CloseReason, timeoutMs: number | undefined): Promise<void> {
+    const payload = { reason, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    // At once: each has processes of its own to wait for.
+    await Promise.all(
+      this.#instances.map((instance) => this.#emit(instance, () => instance.emit('session_shutdown', payload, timeoutMs))),
+    );
+  }
+
+  async #started(reason: SessionStartReason): Promise<void> {
+    for (const instance of this.#instances) await this.#emit(instance, () => instance.emit('session_start', { reason }));
+  }
+
+  /** An event never fails its session. */
+  async #emit<T>(instance: ExtensionSession, emit: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await emit();
+    } catch (error) {
+      const { id } = instance.thread.extension;
+      this.#services.log('warn', `an event handler of extension ${id} failed: ${messageOf(error)}`, { extension: id, session: this.id });
+      return undefined;
+    }
+  }
+
+  #take(instance: ExtensionSession, note: Exclude<SessionNote, { type: 'commit' }>): void {
+    const extension = instance.thread.extension.id;
+    const { redactText, redactJson } = this.#services.results;
+    switch (note.type) {
+      case 'progress':
+        this.#calls.tellProgress(note.callId, note.progress);
+        break;
+      case 'notify':
+        this.#emitter.emit('notify', { level: note.level, text: redactText(note.text), extension });
+        break;
+      case 'status':
+        this.#emitter.emit('status', { key: note.key, text: redactText(note.text), extension });
+        break;
+      case 'message':
+        this.#emitter.emit('message', { customType: note.customType, content: redactJson(note.content), display: note.display, extension });
+        break;
+      case 'active-tools':
+        this.#active = note.names;
+        this.#changed();
+        break;
+      case 'failure':
+        this.#addFailure({ ...note.failure, extension });
+        break;
+    }
+  }
+
+  #commit(instance: ExtensionSession, commit: Commit): void {
+    const extension = instance.thread.extension.id;
+    for (const failure of commit.failures) this.#addFailure({ ...failure, extension });
+    // At opening the order of loading decides, not who was first to activate.
+    if (!this.#opening) this.#register(instance);
+  }
+
+  #register(instance: ExtensionSession): void {
+    for (const refused of this.#registry.set(instance, instance.table)) {
+      this.#addFailure({ ...refused, extension: instance.thread.extension.id });
+      this.#services.log('warn', refused.message, { extension: instance.thread.extension.id, session: this.id });
+    }
+    if (!this.#opening) this.#changed();
+  }
+
+  #fail(instance: ExtensionSession, error: ExtensionHostError): void {
+    const extension = instance.thread.extension.id;
+    this.#addFailure({ extension, code: error.code, message: error.message });
+    this.#services.log('warn', `extension ${extension} is not offered in session ${this.id}: ${error.message}`, { extension, session: this.id });
+  }
+
+  #addFailure(failure: Failure): void {
+    if (this.#failures.length < FAILURES_KEPT) this.#failures.push({ ...failure, message: this.#services.results.redactText(failure.message) });
+  }
+
+  /** Batched per tick: a server that registers a hundred tools is one change. */
+  #changed(): void {
+    this.#toolsChanged ??= setImmediate(() => {
+      this.#toolsChanged = undefined;
+      if (this.#closing) return;
+      this.#tellSnapshots();
+      this.#emitter.emit('tools-changed', this.tools);
+    });
+  }
+
+  #tellSnapshots(): void {
+    const snapshot = this.#snapshot();
+    for (const instance of this.#instances) instance.tellSnapshot(snapshot);
+  }
+
+  #snapshot(): SessionOpening['snapshot'] {
+    return { tools: this.tools.map(({ name, source }) => ({ name, source })), active: this.activeTools };
+  }
+
+  /** A factory sees built-ins only; what the others register comes with the next snapshot. */
+  #describe(): SessionOpening {
+    const { descriptors } = this.#services.builtins;
+    const tools = descriptors.map(({ name, source }) => ({ name, source }));
+    const active = tools.map(({ name }) => name).filter((name) => this.#active?.includes(name) ?? true);
+    return {
+      sessionId: this.id,
+      cwd: this.cwd,
+      ...(this.timeZone === undefined ? {} : { timeZone: this.timeZone }),
+      snapshot: { tools, active },
+    };
+  }
+
+  #checkOpen(): void {
+    if (this.#closing) throw this.#closedError();
+  }
+
+  #closedError(): ExtensionHostError {
+    return new ExtensionHostError('SESSION_CLOSED', `session ${this.id} is closed; open a new one`);
+  }
+}
+
+function asHostError(error: unknown): ExtensionHostError {
+  return error instanceof ExtensionHostError ? error : new ExtensionHostError('EXTENSION_LOAD_FAILED', messageOf(error));
+}

@@ -1,0 +1,71 @@
+import type * as z from 'zod';
+import { ExtensionHostError } from '../../shared/errors.ts';
+import { HOST_REQUESTS, type HostAnswers, type HostRequestName, type HostRequestPayload } from '../../shared/protocol.ts';
+import type { SharedCache } from '../policy/shared-cache.ts';
+
+/** Who asks: the extension, the life of its thread, and the session when it came on a session's port. */
+export interface Requester {
+  readonly extension: string;
+  readonly grantedEnv: readonly string[];
+  readonly owner: object;
+  readonly session?: { readonly id: string; readonly timeZone?: string };
+}
+
+export interface RequestServices {
+  readonly cache: SharedCache;
+  readonly prepare: (request: HostRequestPayload<'process.prepare'>, requester: Requester) => HostAnswers['process.prepare'];
+  readonly readEnv: (name: string, requester: Requester) => string | undefined;
+}
+
+type Handlers = {
+  readonly [Name in HostRequestName]: (
+    payload: HostRequestPayload<Name>,
+    requester: Requester,
+    services: RequestServices,
+  ) => Promise<HostAnswers[Name]> | HostAnswers[Name];
+};
+
+const handlers: Handlers = {
+  'process.prepare': (request, requester, { prepare }) => prepare(request, requester),
+  'env.get': ({ name }, requester, { readEnv }) => {
+    if (!requester.grantedEnv.includes(name)) {
+      throw new ExtensionHostError(
+        'PERMISSION_DENIED',
+        `extension ${requester.extension} may not read the host variable ${name}; grant it with env: ['${name}'] in its entry`,
+      );
+    }
+    const value = readEnv(name, requester);
+    return value === undefined ? {} : { value };
+  },
+  'cache.claim': ({ key }, { extension, owner }, { cache }) =>
+    cache.claim(extension, key, owner) as Promise<HostAnswers['cache.claim']>,
+  'cache.settle': ({ ticket, outcome }, { owner }, { cache }) => {
+    cache.settle(owner, ticket, outcome.ok ? { ok: true, value: outcome.value } : outcome);
+    return null;
+  },
+  'cache.drop': ({ key }, { extension }, { cache }) => {
+    cache.drop(extension, key);
+    return null;
+  },
+};
+
+/** Answers one request of a thread from the closed table. @throws PROTOCOL for an unknown one or a wrong payload */
+export async function answerRequest(op: string, payload: unknown, requester: Requester, services: RequestServices): Promise<unknown> {
+  if (!isRequest(op)) throw new ExtensionHostError('PROTOCOL', `the host knows no request ${op}`);
+  return await dispatch(op, payload, requester, services);
+}
+
+function dispatch<Name extends HostRequestName>(
+  op: Name,
+  payload: unknown,
+  requester: Requester,
+  services: RequestServices,
+): Promise<HostAnswers[Name]> | HostAnswers[Name] {
+  const parsed = (HOST_REQUESTS[op] as unknown as z.ZodType<HostRequestPayload<Name>>).safeParse(payload);
+  if (!parsed.success) throw new ExtensionHostError('PROTOCOL', `the payload of ${op} is not in the protocol`);
+  return handlers[op](parsed.data, requester, services);
+}
+
+function isRequest(op: string): op is HostRequestName {
+  return Object.hasOwn(HOST_REQUESTS, op);
+}

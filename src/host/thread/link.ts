@@ -1,0 +1,147 @@
+import * as Comlink from 'comlink';
+import type { MessagePort } from 'node:worker_threads';
+import * as z from 'zod';
+import { ExtensionHostError, fromWireError, messageOf, toWireError } from '../../shared/errors.ts';
+import { portEndpoint } from '../../shared/port-endpoint.ts';
+import { HostRequestSchema, type Outcome, outcomeSchema } from '../../shared/protocol.ts';
+
+type Method = (...args: never[]) => Promise<unknown>;
+type MethodName<Remote> = { [Key in keyof Remote]: Remote[Key] extends Method ? Key : never }[keyof Remote] & string;
+type ValueOf<Remote, Name extends MethodName<Remote>> = Remote[Name] extends (...args: never[]) => Promise<Outcome<infer T>>
+  ? T
+  : never;
+
+export interface LinkOptions<Note> {
+  readonly port: MessagePort;
+  readonly noteSchema: z.ZodType<Note>;
+  readonly onNote: (note: Note) => void;
+  /** Answers a host request; what it throws is sent back as data. */
+  readonly onRequest: (op: string, payload: unknown) => Promise<unknown>;
+  /** Said about what the worker posted and the protocol does not know. */
+  readonly onViolation: (what: string) => void;
+}
+
+/**
+ * The host's end of one port. Calls go out through Comlink and race the death of their thread, which Comlink itself never
+ * notices; notes and requests come in and are checked before anything believes them. The Remote never leaves this class:
+ * even printing one fires calls.
+ */
+export class Link<Remote extends object, Note> {
+  readonly #options: LinkOptions<Note>;
+  readonly #remote: Record<string, (...args: unknown[]) => Promise<unknown>>;
+  /** A property of a Comlink proxy is a new proxy each time: one per method is enough. */
+  readonly #methods = new Map<string, (...args: unknown[]) => Promise<unknown>>();
+  readonly #pending = new Set<(error: ExtensionHostError) => void>();
+  #dead: ExtensionHostError | undefined;
+
+  constructor(options: LinkOptions<Note>) {
+    this.#options = options;
+    const endpoint = portEndpoint(options.port, (message) => this.#receive(message));
+    this.#remote = Comlink.wrap(endpoint as Comlink.Endpoint) as unknown as Record<
+      string,
+      (...args: unknown[]) => Promise<unknown>
+    >;
+    options.port.on('messageerror', () => options.onViolation('a message that cannot be read'));
+  }
+
+  /** Calls a method and checks its answer. @throws the death of the thread, what the worker answered, or PROTOCOL */
+  async call<Name extends MethodName<Remote>>(
+    name: Name,
+    args: readonly unknown[],
+    value: z.ZodType<ValueOf<Remote, Name>>,
+  ): Promise<ValueOf<Remote, Name>> {
+    const answer = await this.#race(name, args);
+    const outcome = schemaFor(value).safeParse(answer);
+    if (!outcome.success) {
+      throw new ExtensionHostError('PROTOCOL', `the thread answered ${name} with something else than agreed`);
+    }
+    if (!outcome.data.ok) throw fromWireError(outcome.data.error);
+    return outcome.data.value;
+  }
+
+  /** Calls a method whose answer does not matter: nothing waits for it, and a dead thread is no error. */
+  tell(name: MethodName<Remote>, args: readonly unknown[]): void {
+    this.#race(name, args).catch(() => {});
+  }
+
+  /** Ends every call in flight, and later ones at once. */
+  fail(error: ExtensionHostError): void {
+    this.#dead ??= error;
+    for (const reject of this.#pending) reject(this.#dead);
+    this.#pending.clear();
+  }
+
+  close(error: ExtensionHostError): void {
+    this.fail(error);
+    // The port itself: `releaseProxy` through an endpoint of our own would leak it.
+    this.#options.port.close();
+  }
+
+  #race(name: string, args: readonly unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#dead) {
+        reject(this.#dead);
+        return;
+      }
+      this.#pending.add(reject);
+      this.#method(name)(...args).then(
+        (value) => {
+          this.#pending.delete(reject);
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#pending.delete(reject);
+          reject(new ExtensionHostError('PROTOCOL', `${name} could not be called: ${messageOf(error)}`, { cause: error }));
+        },
+      );
+    });
+  }
+
+  #method(name: string): (...args: unknown[]) => Promise<unknown> {
+    let method = this.#methods.get(name);
+    if (!method) {
+      method = this.#remote[name];
+      if (!method) throw new ExtensionHostError('PROTOCOL', `the thread has no method ${name}`);
+      this.#methods.set(name, method);
+    }
+    return method;
+  }
+
+  #receive(message: unknown): void {
+    if (this.#dead) return;
+    if (typeof message === 'object' && message !== null && 'note' in message) {
+      const note = this.#options.noteSchema.safeParse(message.note);
+      if (note.success) this.#options.onNote(note.data);
+      else this.#options.onViolation('a note that is not in the protocol');
+      return;
+    }
+    const request = HostRequestSchema.safeParse(message);
+    if (!request.success) {
+      this.#options.onViolation('a request that is not in the protocol');
+      return;
+    }
+    const { id, op, payload } = request.data.request;
+    void this.#answer(id, op, payload);
+  }
+
+  async #answer(id: number, op: string, payload: unknown): Promise<void> {
+    let outcome: Outcome<unknown>;
+    try {
+      outcome = { ok: true, value: await this.#options.onRequest(op, payload) };
+    } catch (error) {
+      outcome = { ok: false, error: toWireError(error, 'PROTOCOL') };
+    }
+    if (!this.#dead) this.#race('answer', [id, outcome]).catch(() => {});
+  }
+}
+
+const schemas = new WeakMap<z.ZodType, z.ZodType>();
+
+/** The envelope around an answer, made once for each kind of answer. */
+function schemaFor<T>(value: z.ZodType<T>): z.ZodType<Outcome<T>> {
+  const known = schemas.get(value);
+  if (known) return known as z.ZodType<Outcome<T>>;
+  const made = outcomeSchema(value);
+  schemas.set(value, made);
+  return made;
+}

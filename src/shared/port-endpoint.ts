@@ -1,0 +1,50 @@
+/** What both sides need of a MessagePort; Node's fits. */
+export interface MessagePortLike {
+  postMessage(message: unknown, transfer?: readonly object[]): void;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
+  off(event: 'message', listener: (message: unknown) => void): unknown;
+  start(): void;
+  close(): void;
+}
+
+/** What Comlink asks of a port (its `Endpoint`). */
+export interface PortEndpoint {
+  postMessage(message: unknown, transfer?: readonly object[]): void;
+  addEventListener(type: string, listener: (event: never) => void): void;
+  removeEventListener(type: string, listener: (event: never) => void): void;
+  start(): void;
+}
+
+/**
+ * Lets Comlink speak over a Node port. Close the port itself when done: `releaseProxy` through an adapter leaks it.
+ * `other` gets every message that is none of Comlink's: notes and host requests travel on the same port.
+ */
+export function portEndpoint(port: MessagePortLike, other?: (message: unknown) => void): PortEndpoint {
+  const listeners = new Map<(event: never) => void, (message: unknown) => void>();
+  return {
+    postMessage: (message, transfer) => port.postMessage(message, transfer),
+    addEventListener(type, listener) {
+      if (type !== 'message' || listeners.has(listener)) return;
+      const deliver = listener as unknown as (event: { data: unknown }) => void;
+      const wrapped = (message: unknown): void => {
+        if (other && isOurs(message)) other(message);
+        else deliver({ data: message });
+      };
+      listeners.set(listener, wrapped);
+      port.on('message', wrapped);
+    },
+    removeEventListener(type, listener) {
+      const wrapped = listeners.get(listener);
+      if (type !== 'message' || !wrapped) return;
+      listeners.delete(listener);
+      port.off('message', wrapped);
+    },
+    start: () => port.start(),
+  };
+}
+
+/** Comlink's messages carry a string id; ours carry `note` or `request` instead. */
+function isOurs(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && ('note' in message || 'request' in message);
+}

@@ -1,0 +1,81 @@
+import * as Comlink from 'comlink';
+import { toWireError } from '../shared/errors.ts';
+import type { ExtensionFactory } from '../shared/extension-api.ts';
+import { type MessagePortLike, portEndpoint } from '../shared/port-endpoint.ts';
+import type { Commit, Outcome, SessionOpening, ThreadBoot, ThreadNote, ThreadRemote } from '../shared/protocol.ts';
+import { loadExtension } from './extension-loader.ts';
+import { ExtensionSession, type ThreadServices } from './extension-session.ts';
+import { HostClient, RequestBudget } from './host-client.ts';
+import { LogForwarder } from './log-forwarder.ts';
+import { ProcessLedger } from './process-ledger.ts';
+
+/** Serves one extension over its control port. Knows ports, not threads: a test runs it over a MessageChannel. */
+export function startRuntime(boot: ThreadBoot): { readonly log: LogForwarder } {
+  const note = (value: ThreadNote): void => boot.control.postMessage({ note: value });
+  const log = new LogForwarder(note, boot.limits);
+  const budget = new RequestBudget(boot.limits);
+  const control = new HostClient(boot.control, budget);
+  const ledger = new ProcessLedger(note);
+  const { limits, overlapBytes, options, agentDir } = boot;
+  const services: ThreadServices = { limits, overlapBytes, options, agentDir, log, control, budget, ledger };
+  serve(boot.control, new ThreadRuntime(boot.url, services));
+  return { log };
+}
+
+class ThreadRuntime implements ThreadRemote {
+  readonly #url: string;
+  readonly #services: ThreadServices;
+  #factory: Promise<ExtensionFactory> | undefined;
+
+  constructor(url: string, services: ThreadServices) {
+    this.#url = url;
+    this.#services = services;
+  }
+
+  load(): Promise<Outcome<null>> {
+    return settle(async () => {
+      await this.#loaded();
+      return null;
+    });
+  }
+
+  openSession(opening: SessionOpening, port: MessagePortLike): Promise<Outcome<Commit>> {
+    return settle(async () => {
+      const session = new ExtensionSession(opening, port, this.#services);
+      // Served before the factory runs: what it asks of the host is answered on this port.
+      serve(port, session);
+      port.on('close', () => void session.close());
+      return await session.activate(await this.#loaded());
+    });
+  }
+
+  shutdown(timeoutMs: number): Promise<Outcome<null>> {
+    return settle(async () => {
+      await this.#services.ledger.killAll(timeoutMs);
+      return null;
+    });
+  }
+
+  async answer(id: number, outcome: Outcome<unknown>): Promise<void> {
+    this.#services.control.answer(id, outcome);
+  }
+
+  #loaded(): Promise<ExtensionFactory> {
+    this.#factory ??= loadExtension(this.#url);
+    return this.#factory;
+  }
+}
+
+/** Errors go back as data: Comlink would lose their class, code and cause. */
+async function settle<T>(work: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, error: toWireError(error, 'EXTENSION_LOAD_FAILED') };
+  }
+}
+
+/** Comlink reaches methods of the prototype as well as own ones; private state stays private (`#`). */
+function serve(port: MessagePortLike, remote: object): void {
+  Comlink.expose(remote, portEndpoint(port) as Comlink.Endpoint);
+}
