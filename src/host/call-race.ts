@@ -1,3 +1,4 @@
+import { onAbort } from './abort-listeners.ts';
 import { abortError, ExtensionHostError } from '../shared/errors.ts';
 import { type CallOutcome, errorResult, type ToolResult } from '../shared/tool.ts';
 
@@ -24,12 +25,12 @@ export function runCall({ tool, timeoutMs, signal, ended, work, cancel }: CallRa
     let over = false;
     let outcome: CallOutcome = 'not-sent';
     let timer: NodeJS.Timeout | undefined;
+    const subscriptions: (() => void)[] = [];
     const finish = (settle: () => void): void => {
       if (over) return;
       over = true;
       clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      ended.removeEventListener('abort', onEnd);
+      for (const unsubscribe of subscriptions) unsubscribe();
       settle();
     };
     const stop = (settle: () => void): void =>
@@ -37,19 +38,19 @@ export function runCall({ tool, timeoutMs, signal, ended, work, cancel }: CallRa
         if (outcome !== 'not-sent') cancel();
         settle();
       });
-    const onAbort = (): void => stop(() => reject(abortError(`the call of ${tool}`, signal ?? { reason: undefined })));
-    const onEnd = (): void =>
+    const aborted = (): void => stop(() => reject(abortError(`the call of ${tool}`, signal ?? { reason: undefined })));
+    const sessionEnded = (): void =>
       stop(() => resolve(errorResult('SESSION_CLOSED', `${tool} was ended: its session was closed or restarted`, { outcome })));
     if (signal?.aborted) {
-      onAbort();
+      aborted();
       return;
     }
     if (ended.aborted) {
-      onEnd();
+      sessionEnded();
       return;
     }
-    signal?.addEventListener('abort', onAbort, { once: true });
-    ended.addEventListener('abort', onEnd, { once: true });
+    if (signal) subscriptions.push(onAbort(signal, aborted));
+    subscriptions.push(onAbort(ended, sessionEnded));
     if (timeoutMs > 0) {
       const text = `${tool} timed out after ${timeoutMs / 1000}s`;
       timer = setTimeout(() => stop(() => resolve(errorResult('CALL_TIMEOUT', text, { outcome }))), timeoutMs);

@@ -5,6 +5,7 @@ import { abortError, ExtensionHostError, messageOf } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { type Limits, resolveLimits } from '../shared/limits.ts';
 import type { Failure } from '../shared/tool.ts';
+import { onAbort } from './abort-listeners.ts';
 import { BuiltinTools } from './builtin-tools.ts';
 import { resolveExtension } from './extension-directory.ts';
 import { createIdentity } from './host-identity.ts';
@@ -225,10 +226,9 @@ export class ExtensionHost {
       await opening;
       return;
     }
-    let onAbort = (): void => {};
+    let unsubscribe = (): void => {};
     const aborted = new Promise<never>((_, reject) => {
-      onAbort = () => reject(abortError(`opening session ${session.id}`, signal));
-      signal.addEventListener('abort', onAbort, { once: true });
+      unsubscribe = onAbort(signal, () => reject(abortError(`opening session ${session.id}`, signal)));
     });
     try {
       await Promise.race([opening, aborted]);
@@ -237,7 +237,7 @@ export class ExtensionHost {
       await session.close();
       throw error;
     } finally {
-      signal.removeEventListener('abort', onAbort);
+      unsubscribe();
     }
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ExtensionHostError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { Limits } from '../../shared/limits.ts';
@@ -177,17 +178,7 @@ export class ExtensionThread {
     const { restartBackoffMs } = this.#services.limits;
     const ms = this.#deaths.length === 0 ? 0 : (restartBackoffMs[Math.min(this.#deaths.length, restartBackoffMs.length) - 1] ?? 0);
     if (ms === 0 || this.#isClosed()) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#ending.signal.addEventListener(
-        'abort',
-        () => {
-          clearTimeout(timer);
-          resolve();
-        },
-        { once: true },
-      );
-    });
+    await delay(ms, undefined, { signal: this.#ending.signal }).catch(() => {});
   }
 
   #isClosed(): boolean {

@@ -1,0 +1,70 @@
+/**
+ * Adds up what a CI run did and ends with the line `N passed, N failed, N skipped`; exits 1 when anything failed.
+ *
+ *   node test/support/ci-summary.mjs <step>=<exit code>… <report.json>…
+ *
+ * - A test that several runs hold (`check` runs a part of what `npm test` runs) counts once, with its worst outcome.
+ * - A file that could not be imported, or a hook of it that failed, has no failed test: it counts as one failure.
+ * - So does a report that is missing (the step stopped before its tests), and a step that ended badly although nothing
+ *   else failed.
+ *
+ * It uses Node alone, so that it can still speak when `npm ci` has failed.
+ */
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+const RANK = { skipped: 0, passed: 1, failed: 2 };
+const OUTCOMES = { passed: 'passed', failed: 'failed' };
+
+/** Outcome of each thing that counts, by its name. */
+const outcomes = new Map();
+
+function record(name, outcome) {
+  const before = outcomes.get(name);
+  if (before === undefined || RANK[outcome] > RANK[before]) outcomes.set(name, outcome);
+}
+
+function addReport(path) {
+  const report = JSON.parse(readFileSync(path, 'utf8'));
+  for (const file of report.testResults) {
+    const where = relative(process.cwd(), file.name);
+    const seen = new Map();
+    for (const test of file.assertionResults) {
+      // Two tests of one file may have the same name; the same one has the same place among them in every run.
+      const nth = (seen.get(test.fullName) ?? 0) + 1;
+      seen.set(test.fullName, nth);
+      record(`${where} > ${test.fullName}${nth > 1 ? ` (${nth})` : ''}`, OUTCOMES[test.status] ?? 'skipped');
+    }
+    if (file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')) {
+      record(`${where} (the file itself: ${firstLine(file.message)})`, 'failed');
+    }
+  }
+}
+
+function firstLine(text) {
+  return String(text ?? '')
+    .trim()
+    .split('\n')[0];
+}
+
+const badSteps = [];
+for (const argument of process.argv.slice(2)) {
+  const step = /^(.+)=(\d+)$/.exec(argument);
+  if (step) {
+    if (step[2] !== '0') badSteps.push(`${step[1]} (exit code ${step[2]})`);
+    continue;
+  }
+  try {
+    addReport(argument);
+  } catch (error) {
+    record(`${argument} (no usable report: ${firstLine(error.message)})`, 'failed');
+  }
+}
+
+const names = (outcome) => [...outcomes].filter(([, its]) => its === outcome).map(([name]) => name);
+if (names('failed').length === 0) for (const step of badSteps) record(step, 'failed');
+
+for (const step of badSteps) console.log(`FAILED STEP ${step}`);
+for (const name of names('failed')) console.log(`FAILED ${name}`);
+console.log(`${names('passed').length} passed, ${names('failed').length} failed, ${names('skipped').length} skipped`);
+process.exitCode = names('failed').length > 0 ? 1 : 0;
