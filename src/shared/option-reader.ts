@@ -80,7 +80,7 @@ export class OptionReader {
 
   /** Seconds as milliseconds. `zero` says what 0 means where it is allowed. */
   milliseconds(key: string, fallbackSeconds: number, zero?: string): number {
-    const value = this.value(key) ?? fallbackSeconds;
+    const value = this.has(key) ? this.value(key) : fallbackSeconds;
     const wanted = zero === undefined ? 'a positive number of seconds' : `a number of seconds, or 0 for ${zero}`;
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0 || (value === 0 && zero === undefined)) {
       this.problem(key, `must be ${wanted}, not ${typeof value === 'number' ? String(value) : kindOf(value)}`);

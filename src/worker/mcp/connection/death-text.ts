@@ -1,0 +1,7 @@
+import { type ExitReport, exitCause } from './exit-report.ts';
+
+/** What a model is told when its server died; the texts that tests and agents look for. */
+export function deathText(name: string, report: ExitReport): string {
+  const tail = report.stderrTail === '' ? '' : `: ${report.stderrTail}`;
+  return `${name} MCP server exited (${exitCause(report)})${tail}. It restarts on the next call; its state was lost.`;
+}

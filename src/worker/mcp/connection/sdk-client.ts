@@ -1,0 +1,203 @@
+import { readFileSync } from 'node:fs';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import * as z from 'zod';
+import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
+import { isRecord } from '../../../shared/json.ts';
+import type { Progress } from '../../../shared/tool.ts';
+import type { ClientCall, ClientCallHandle, ClientPort, ServerInfo } from './client-port.ts';
+import { MessageTap, type OutgoingRequest } from './message-tap.ts';
+import type { ClientTransport } from './stdio-transport.ts';
+
+/** setTimeout's greatest: the SDK cannot be told to keep no time at all. */
+const NEVER_MS = 2 ** 31 - 1;
+const LATE_ANSWER_MS = 2000;
+/** Fixed: an abort's own reason may hold anything. */
+const CANCEL_REASON = 'the caller cancelled the request';
+const PROGRESS_MESSAGE_CHARACTERS = 4096;
+
+const BoxedSchema = z.object({ boxed: z.unknown() });
+const UNTIMED = { timeout: NEVER_MS };
+
+let loading: Promise<typeof import('@modelcontextprotocol/sdk/client/index.js')> | undefined;
+
+/** Loads the SDK at its first use: it costs 164 ms of CPU, which a thread without a server need not spend. */
+export function loadSdk(): Promise<typeof import('@modelcontextprotocol/sdk/client/index.js')> {
+  loading ??= import('@modelcontextprotocol/sdk/client/index.js');
+  return loading;
+}
+
+export interface SdkClientOptions {
+  /** The server's name, for messages. */
+  readonly name: string;
+  /** Gets each log notification as one text. */
+  readonly onLog: (text: string) => void;
+}
+
+/** A {@link ClientPort} over the SDK's client. It keeps no time and holds no abort signal: its callers do. */
+export class SdkClient implements ClientPort {
+  onNotification: ClientPort['onNotification'];
+
+  readonly #name: string;
+  readonly #onLog: (text: string) => void;
+  readonly #tap: MessageTap;
+  readonly #progress = new Map<unknown, (progress: Progress) => void>();
+  #client: Client | undefined;
+  #nextToken = 1;
+
+  constructor(transport: ClientTransport, { name, onLog }: SdkClientOptions) {
+    this.#name = name;
+    this.#onLog = onLog;
+    this.#tap = new MessageTap(transport, (method, params) => this.#notified(method, params));
+  }
+
+  async connect(): Promise<ServerInfo> {
+    const sdk = await loadSdk();
+    // The validator would be an Ajv instance, for callTool's check of results: we make our own.
+    const jsonSchemaValidator = { getValidator: () => refuseToValidate };
+    const client = new sdk.Client(
+      { name: 'caldera', version: ownVersion() },
+      { capabilities: {}, jsonSchemaValidator },
+    );
+    this.#client = client;
+    try {
+      await client.connect(this.#tap, UNTIMED);
+    } catch (thrown) {
+      throw this.#portError(thrown);
+    }
+    const { name, version } = client.getServerVersion() ?? {};
+    const protocolVersion = this.#tap.protocolVersion;
+    return {
+      ...(name ? { name } : {}),
+      ...(version ? { version } : {}),
+      ...(protocolVersion === undefined ? {} : { protocolVersion }),
+    };
+  }
+
+  async listTools(cursor: string | undefined): ReturnType<ClientPort['listTools']> {
+    if (this.#client?.getServerCapabilities()?.tools === undefined) return undefined;
+    const { answer } = this.#request('tools/list', cursor === undefined ? {} : { cursor });
+    const result = await answer;
+    const { tools, nextCursor } = isRecord(result) ? result : {};
+    if (!Array.isArray(tools)) {
+      throw new ExtensionHostError('PROTOCOL', `${this.#name} MCP server answered tools/list without a list of tools`);
+    }
+    return { tools, ...(typeof nextCursor === 'string' && nextCursor !== '' ? { nextCursor } : {}) };
+  }
+
+  call({ tool, arguments: args, onProgress }: ClientCall): ClientCallHandle {
+    const progressToken = `caldera-${this.#nextToken}`;
+    this.#nextToken += 1;
+    this.#progress.set(progressToken, onProgress);
+    const params = { name: tool, arguments: args, _meta: { progressToken } };
+    const { request, answer } = this.#request('tools/call', params);
+    const settled = answer.then(
+      () => {},
+      () => {},
+    );
+    void settled.then(() => this.#progress.delete(progressToken));
+    let cancelling: Promise<void> | undefined;
+    return {
+      answer,
+      get sent() {
+        return request?.written ?? false;
+      },
+      cancel: () => {
+        cancelling ??= request ? this.#cancel(request, settled) : settled;
+        return cancelling;
+      },
+    };
+  }
+
+  async ping(): Promise<void> {
+    const { request, answer } = this.#request('ping');
+    try {
+      await answer;
+    } catch (thrown) {
+      const isAnswer = request?.written === true && !this.#tap.closed;
+      if (!isAnswer) throw thrown;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#tap.close();
+  }
+
+  #request(method: 'tools/list' | 'tools/call' | 'ping', params?: Record<string, unknown>) {
+    if (!this.#client) throw new Error('connect() comes first');
+    const message = { method, ...(params === undefined ? {} : { params }) };
+    const sending = this.#client.request(message, BoxedSchema, UNTIMED);
+    // The SDK sends within request(), so this is its id.
+    const request = this.#tap.takeRequest();
+    const answer = sending.then(
+      ({ boxed }) => boxed,
+      (thrown: unknown) => {
+        throw this.#portError(thrown);
+      },
+    );
+    // Whoever has given up on a call leaves its answer behind.
+    answer.catch(() => {});
+    return { request, answer };
+  }
+
+  async #cancel(request: OutgoingRequest, settled: Promise<void>): Promise<void> {
+    const params = { requestId: request.id, reason: CANCEL_REASON };
+    this.#client?.notification({ method: 'notifications/cancelled', params }).catch(() => {});
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), LATE_ANSWER_MS);
+    });
+    const first = await Promise.race([settled, late]);
+    clearTimeout(timer);
+    if (first === 'late') {
+      this.#tap.giveUp(request.id, new ExtensionHostError('ABORTED', 'the request was cancelled and not answered'));
+    }
+  }
+
+  #notified(method: string, params: Readonly<Record<string, unknown>>): void {
+    if (method === 'notifications/progress') this.#progress.get(params['progressToken'])?.(readProgress(params));
+    else if (method === 'notifications/message') this.#onLog(readLogMessage(params));
+    else this.onNotification?.(method, params);
+  }
+
+  #portError(thrown: unknown): ExtensionHostError {
+    if (thrown instanceof ExtensionHostError) return thrown;
+    if (isRecord(thrown) && thrown['data'] instanceof ExtensionHostError) return thrown['data'];
+    if (this.#tap.closed) return new ExtensionHostError('SERVER_EXITED', `${this.#name} MCP server has exited`);
+    return new ExtensionHostError('PROTOCOL', messageOf(thrown), { cause: thrown });
+  }
+}
+
+function refuseToValidate() {
+  return { valid: false as const, data: undefined, errorMessage: 'results are not checked here' };
+}
+
+function readProgress({ progress, total, message }: Readonly<Record<string, unknown>>): Progress {
+  return {
+    ...(Number.isFinite(progress) ? { progress: Number(progress) } : {}),
+    ...(Number.isFinite(total) ? { total: Number(total) } : {}),
+    ...(typeof message === 'string' ? { message: message.slice(0, PROGRESS_MESSAGE_CHARACTERS) } : {}),
+  };
+}
+
+/** `[level] logger: data`. */
+function readLogMessage({ level, logger, data }: Readonly<Record<string, unknown>>): string {
+  const text = typeof data === 'string' ? data : JSON.stringify(data ?? null);
+  return `[${String(level)}] ${typeof logger === 'string' ? `${logger}: ` : ''}${text}`;
+}
+
+let version: string | undefined;
+
+/** The package's version; src and dist lie equally deep below its manifest. */
+function ownVersion(): string {
+  version ??= readVersion();
+  return version;
+}
+
+function readVersion(): string {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
+    return isRecord(manifest) && typeof manifest['version'] === 'string' ? manifest['version'] : '0.0.0';
+  } catch {
+    return '0.0.0';
+  }
+}

@@ -1,0 +1,264 @@
+import { abortError, type ErrorCode, ExtensionHostError, messageOf } from '../../../shared/errors.ts';
+import type { Logger, PreparedProcess, ProcessNote, ProcessRequest } from '../../../shared/extension-api.ts';
+import { isRecord, type JsonObject } from '../../../shared/json.ts';
+import type { Limits } from '../../../shared/limits.ts';
+import type { ServerConfig } from '../../../shared/mcp-options.ts';
+import type { CallOutcome, Progress } from '../../../shared/tool.ts';
+import { raceAbort } from './abort-race.ts';
+import { CallLane } from './call-lane.ts';
+import { type CallCounters, CallStatistics } from './call-statistics.ts';
+import type { ClientPort } from './client-port.ts';
+import { deathText } from './death-text.ts';
+import { isServerError } from './message-tap.ts';
+import { OpenCall } from './open-call.ts';
+import { seconds } from './seconds.ts';
+import type { RunningServer } from './server-launch.ts';
+import { ServerSlot, type SlotStatus } from './server-slot.ts';
+import { firstBytes } from './text-bytes.ts';
+
+export type { CallCounters } from './call-statistics.ts';
+export type { ConnectionState } from './server-slot.ts';
+
+const PING_MS = 2000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export interface ConnectionOptions {
+  readonly config: ServerConfig;
+  readonly sessionId: string;
+  /** Absolute: the session's cwd. */
+  readonly workspace: string;
+  readonly prepare: (request: ProcessRequest) => Promise<PreparedProcess>;
+  readonly readEnv: (name: string) => Promise<string | undefined>;
+  readonly track: (note: ProcessNote) => void;
+  readonly logger: Logger;
+  readonly limits: Limits;
+  /** Called after each start, before the first call on it. */
+  readonly onStarted?: (client: ClientPort) => void;
+}
+
+export interface CallRequest {
+  /** The tool's name at the server. */
+  readonly tool: string;
+  /** The name the model knows; it is the one in texts. */
+  readonly exposedName: string;
+  readonly arguments: JsonObject;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+  /** Compared just before the write. */
+  readonly expectEpoch?: string;
+}
+
+export type CallReply =
+  | { readonly kind: 'answer'; readonly raw: unknown; readonly epoch: string }
+  | {
+      readonly kind: 'error';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly outcome: CallOutcome;
+      readonly epoch?: string;
+    };
+
+/** A snapshot for /mcp. Texts are escaped and bounded, but not redacted. */
+export interface ConnectionStatus extends SlotStatus {
+  readonly counters: CallCounters;
+}
+
+/**
+ * One server for one session: starts its process at the first call, keeps calls in line, and starts another one when the
+ * last has died or been stopped. It never runs a call twice, unless the first time was provably not written.
+ */
+export class ServerConnection {
+  readonly config: ServerConfig;
+  readonly #limits: Limits;
+  readonly #slot: ServerSlot;
+  readonly #lane: CallLane;
+  readonly #statistics = new CallStatistics();
+  readonly #open = new Set<OpenCall>();
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor({ onStarted, ...launch }: ConnectionOptions) {
+    this.config = launch.config;
+    this.#limits = launch.limits;
+    this.#lane = new CallLane(launch.config.parallel);
+    this.#slot = new ServerSlot({
+      launch,
+      onStarted: (client) => {
+        onStarted?.(client);
+        this.#waitIdle();
+      },
+    });
+  }
+
+  /**
+   * Runs one call. Whatever fails is a reply.
+   * @throws ExtensionHostError ABORTED, at once; the server is told, and the next call waits for its late answer at most 2 s.
+   */
+  async call(request: CallRequest): Promise<CallReply> {
+    this.#statistics.called();
+    const reply = await this.#inLane(request);
+    if (reply.kind === 'error' || (isRecord(reply.raw) && reply.raw['isError'] === true)) this.#statistics.failed();
+    return reply;
+  }
+
+  status(): ConnectionStatus {
+    return { ...this.#slot.status(), counters: this.#statistics.counters(this.#slot.starts) };
+  }
+
+  /**
+   * Ends the process and every call; resolves when nothing of its tree is left. The next call starts a new one. A failure
+   * is forgotten, but for the last error's text.
+   * @param options - `timeoutMs` is the server's `shutdownTimeoutMs` by default.
+   */
+  async stop({ timeoutMs = this.config.shutdownTimeoutMs }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    this.#lane.clear(new ExtensionHostError('SESSION_CLOSED', `${this.config.name} MCP server was stopped`));
+    const stopped = this.#slot.stop({ timeoutMs });
+    for (const call of this.#open) call.interrupt();
+    await stopped;
+  }
+
+  /** Ends it for good: later calls reply SESSION_CLOSED. Idempotent. */
+  async dispose(options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    this.#slot.close();
+    await this.stop(options);
+  }
+
+  async #inLane(request: CallRequest): Promise<CallReply> {
+    clearTimeout(this.#idleTimer);
+    let leave: () => void;
+    try {
+      leave = await this.#lane.enter(request.signal, request.exposedName);
+    } catch (thrown) {
+      return notSent(thrown);
+    }
+    // Held after an abort or a timeout, until the server is heard of.
+    let held = Promise.resolve();
+    const hold = (until: Promise<void>) => {
+      held = until;
+    };
+    try {
+      return await this.#run(request, hold);
+    } finally {
+      void held.then(() => {
+        leave();
+        this.#waitIdle();
+      });
+    }
+  }
+
+  async #run(request: CallRequest, hold: (until: Promise<void>) => void): Promise<CallReply> {
+    for (let attempt = 1; ; attempt += 1) {
+      let server: RunningServer;
+      try {
+        server = await raceAbort(this.#slot.acquire(), request.signal, request.exposedName);
+      } catch (thrown) {
+        return notSent(thrown);
+      }
+      if (request.signal.aborted) throw abortError(request.exposedName, request.signal);
+      const { epoch } = server;
+      if (request.expectEpoch !== undefined && request.expectEpoch !== epoch) {
+        const text = `${request.exposedName} was not called: ${this.config.name} MCP server has been restarted, and the state it was meant for is lost`;
+        return { kind: 'error', code: 'STATE_LOST', message: text, outcome: 'not-sent', epoch };
+      }
+      const call = new OpenCall(server, request, this.config);
+      const reply = await this.#settle(call, server, request, hold);
+      const neverWritten = reply.kind === 'error' && reply.code === 'SERVER_EXITED' && reply.outcome === 'not-sent';
+      if (!neverWritten || attempt > 1) return reply;
+    }
+  }
+
+  async #settle(
+    call: OpenCall,
+    server: RunningServer,
+    request: CallRequest,
+    hold: (until: Promise<void>) => void,
+  ): Promise<CallReply> {
+    this.#open.add(call);
+    const end = await call.ended;
+    this.#open.delete(call);
+    const { epoch } = server;
+    const { exposedName } = request;
+    const error = (code: ErrorCode, message: string, outcome: CallOutcome): CallReply => {
+      return { kind: 'error', code, message, outcome, epoch };
+    };
+    switch (end.kind) {
+      case 'answered':
+        this.#statistics.answered(end.durationMs);
+        return { kind: 'answer', raw: end.raw, epoch };
+      case 'aborted':
+        hold(call.cancel());
+        throw end.error;
+      case 'expired':
+        hold(this.#afterTimeout(call, server));
+        return error('CALL_TIMEOUT', `${exposedName} timed out after ${seconds(end.limitMs)}s`, 'sent-unknown');
+      case 'interrupted':
+        return error(
+          'SESSION_CLOSED',
+          `${this.config.name} MCP server was stopped during ${exposedName}`,
+          sentOrNot(call),
+        );
+      case 'failed': {
+        if (end.error.code === 'SERVER_EXITED') {
+          const text = deathText(this.config.name, await server.exited);
+          return error('SERVER_EXITED', text, sentOrNot(call));
+        }
+        const message = firstBytes(end.error.message, this.#limits.textBytes);
+        return error(end.error.code, message, isServerError(end.error) ? 'done' : sentOrNot(call));
+      }
+    }
+  }
+
+  /** Tells the server; if it is silent and nothing else is in flight, asks whether it lives at all. */
+  async #afterTimeout(call: OpenCall, server: RunningServer): Promise<void> {
+    const heard = call.cancel();
+    const alone = this.#lane.active === 1;
+    const lives = alone ? await Promise.race([call.provesLife(), answersPing(server)]) : true;
+    await heard;
+    if (lives || !this.#slot.holds(server)) return;
+    const { name, shutdownTimeoutMs } = this.config;
+    const because = `${name} MCP server did not answer a ping after a call had timed out, and was stopped`;
+    // Only begun here: the next call waits for its end.
+    void this.#slot.stop({ timeoutMs: shutdownTimeoutMs, because });
+  }
+
+  #waitIdle(): void {
+    clearTimeout(this.#idleTimer);
+    const { idleTimeoutMs, shutdownTimeoutMs } = this.config;
+    if (idleTimeoutMs === 0 || !this.#isIdle()) return;
+    const stopIdle = () => {
+      if (this.#isIdle()) void this.#slot.stop({ timeoutMs: shutdownTimeoutMs });
+    };
+    this.#idleTimer = setTimeout(stopIdle, Math.min(idleTimeoutMs, LONGEST_TIMER_MS)).unref();
+  }
+
+  #isIdle(): boolean {
+    return this.#lane.isEmpty && this.#slot.state === 'running';
+  }
+}
+
+async function answersPing({ client }: RunningServer): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const silent = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PING_MS);
+  });
+  const answered = client.ping().then(
+    () => true,
+    () => false,
+  );
+  const lives = await Promise.race([answered, silent]);
+  clearTimeout(timer);
+  return lives;
+}
+
+function sentOrNot(call: OpenCall): CallOutcome {
+  return call.sent ? 'sent-unknown' : 'not-sent';
+}
+
+/** A start that failed, or a stop that came before the write. An abort stays a throw. */
+function notSent(thrown: unknown): CallReply {
+  if (!(thrown instanceof ExtensionHostError)) {
+    return { kind: 'error', code: 'SERVER_START_FAILED', message: messageOf(thrown), outcome: 'not-sent' };
+  }
+  if (thrown.code === 'ABORTED') throw thrown;
+  return { kind: 'error', code: thrown.code, message: thrown.message, outcome: 'not-sent' };
+}

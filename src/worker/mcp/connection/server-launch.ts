@@ -1,0 +1,148 @@
+import { ExtensionHostError } from '../../../shared/errors.ts';
+import type { Logger, PreparedProcess, ProcessNote, ProcessRequest } from '../../../shared/extension-api.ts';
+import type { Limits } from '../../../shared/limits.ts';
+import type { ServerConfig } from '../../../shared/mcp-options.ts';
+import { expandPlaceholders } from '../config/placeholders.ts';
+import type { ClientPort, ServerInfo } from './client-port.ts';
+import type { ExitReport } from './exit-report.ts';
+import { loadSdk, SdkClient } from './sdk-client.ts';
+import { ServerLog } from './server-log.ts';
+import type { ServerProcess } from './server-process.ts';
+import { spawnServer } from './spawn-server.ts';
+import { StartDeadline } from './start-deadline.ts';
+import { ExitedAtStartError, toStartError } from './start-error.ts';
+import { StdioTransport } from './stdio-transport.ts';
+
+export type { ExitReport } from './exit-report.ts';
+
+/** What has been spawned for a start that fails gets no longer to end. */
+const FAILED_START_STOP_MS = 1000;
+
+export interface LaunchRequest {
+  readonly config: ServerConfig;
+  /** Absolute: what `${workspace}` is, and the cwd unless the entry has one. */
+  readonly workspace: string;
+  /** Absent for a discovery. */
+  readonly sessionId?: string;
+  readonly prepare: (request: ProcessRequest) => Promise<PreparedProcess>;
+  readonly readEnv: (name: string) => Promise<string | undefined>;
+  readonly track: (note: ProcessNote) => void;
+  readonly logger: Logger;
+  readonly limits: Limits;
+  /** Gives the start up; what has been spawned is ended behind. */
+  readonly signal?: AbortSignal;
+  /** Called when a start fails after the spawn; resolves when nothing of the process tree is left. */
+  readonly onLeftover?: (gone: Promise<void>) => void;
+}
+
+export interface RunningServer {
+  readonly client: ClientPort;
+  readonly info: ServerInfo;
+  /** The `id` of its PreparedProcess. */
+  readonly epoch: string;
+  readonly pid: number;
+  /** Resolves when the server can answer no more, whoever ended it. Its tree may still be on its way out: see `stop`. */
+  readonly exited: Promise<ExitReport>;
+  /** The last lines of stderr, bounded, control characters escaped. */
+  stderrTail(): string;
+  /** Lines on stdout that were no protocol, so far. */
+  readonly noiseLines: number;
+  /**
+   * Ends the process and everything it started; resolves when nothing is left. Idempotent: a second call waits for the same
+   * end and can only shorten it. After an exit it waits for the clean-up alone.
+   */
+  stop(options: { readonly timeoutMs: number }): Promise<void>;
+}
+
+/**
+ * Starts one server: expand, prepare, spawn, handshake, all within `config.startupTimeoutMs`.
+ * @throws ExtensionHostError SERVER_START_FAILED with the exit code or the timeout and the stderr tail; ABORTED.
+ */
+export async function launchServer(request: LaunchRequest): Promise<RunningServer> {
+  const launch = new Launch(request);
+  try {
+    return await launch.run();
+  } catch (thrown) {
+    throw launch.fail(thrown);
+  } finally {
+    launch.deadline.clear();
+  }
+}
+
+class Launch {
+  readonly deadline: StartDeadline;
+  readonly #request: LaunchRequest;
+  #server: ServerProcess | undefined;
+  #failed = false;
+
+  constructor(request: LaunchRequest) {
+    const { config, signal } = request;
+    this.#request = request;
+    this.deadline = new StartDeadline(`starting ${config.name}`, config.startupTimeoutMs, signal);
+  }
+
+  run(): Promise<RunningServer> {
+    return Promise.race([this.#start(), this.deadline.over]);
+  }
+
+  /** Gives up: ends what has been spawned, or will have been when the spawn under way is through. */
+  fail(thrown: unknown): ExtensionHostError {
+    this.#failed = true;
+    const { name, command, args, startupTimeoutMs } = this.#request.config;
+    const exit = thrown instanceof ExitedAtStartError ? thrown.report.stderrTail : undefined;
+    const stderrTail = exit ?? this.#server?.log.stderrTail() ?? '';
+    this.#endLeftover();
+    return toStartError(thrown, { name, command, args, startupTimeoutMs, stderrTail });
+  }
+
+  async #start(): Promise<RunningServer> {
+    const { config, workspace, sessionId, prepare, readEnv, track, logger, limits } = this.#request;
+    const { name } = config;
+    this.deadline.check();
+    // Beside the spawn: its first use costs 164 ms of CPU.
+    loadSdk().catch(() => {});
+    const expanded = await expandPlaceholders(config, workspace, readEnv);
+    const prepared = await prepare({ purpose: 'mcp-server', origin: name, ...expanded });
+    this.deadline.check();
+    const log = new ServerLog(config, logger, limits);
+    const note = { server: name, ...(sessionId === undefined ? {} : { sessionId }) };
+    const server = await spawnServer(prepared, { log, track, note });
+    this.#server = server;
+    if (this.#failed) this.#endLeftover();
+    this.deadline.check();
+    const client = new SdkClient(new StdioTransport(server, limits), { name, onLog: (text) => log.notice(text) });
+    const info = await connect(client, server);
+    server.observe();
+    return running(server, client, info, prepared.id);
+  }
+
+  #endLeftover(): void {
+    const { config, onLeftover } = this.#request;
+    const timeoutMs = Math.min(config.shutdownTimeoutMs, FAILED_START_STOP_MS);
+    if (this.#server) onLeftover?.(this.#server.stop({ timeoutMs }));
+  }
+}
+
+async function connect(client: ClientPort, server: ServerProcess): Promise<ServerInfo> {
+  try {
+    return await client.connect();
+  } catch (thrown) {
+    const exited = thrown instanceof ExtensionHostError && thrown.code === 'SERVER_EXITED';
+    throw exited ? new ExitedAtStartError(await server.ended) : thrown;
+  }
+}
+
+function running(server: ServerProcess, client: ClientPort, info: ServerInfo, epoch: string): RunningServer {
+  return {
+    client,
+    info,
+    epoch,
+    pid: server.pid,
+    exited: server.ended,
+    get noiseLines() {
+      return server.log.noiseLines;
+    },
+    stderrTail: () => server.log.stderrTail(),
+    stop: (options) => server.stop(options),
+  };
+}

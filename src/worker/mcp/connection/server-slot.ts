@@ -1,0 +1,212 @@
+import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
+import type { ClientPort, ServerInfo } from './client-port.ts';
+import { deathText } from './death-text.ts';
+import { type LaunchRequest, launchServer, type RunningServer } from './server-launch.ts';
+
+/** `exited`: it restarts on the next call. */
+export type ConnectionState = 'not-started' | 'starting' | 'running' | 'exited' | 'failed' | 'stopping';
+
+/** What is known of the process there is, or of the last one. */
+export interface SlotStatus {
+  readonly state: ConnectionState;
+  readonly lastError?: string;
+  readonly stderrTail: string;
+  readonly info?: ServerInfo;
+  readonly epoch?: string;
+  readonly pid?: number;
+  readonly noiseLines: number;
+}
+
+export interface SlotOptions {
+  readonly launch: Omit<LaunchRequest, 'signal' | 'onLeftover'>;
+  /** Called after each start, before it is handed to anybody. */
+  readonly onStarted: (client: ClientPort) => void;
+}
+
+export interface StopRequest {
+  readonly timeoutMs: number;
+  /** Why a useless process is stopped; it is then `exited`, with this as the last error. */
+  readonly because?: string;
+}
+
+interface Start {
+  readonly controller: AbortController;
+  readonly server: Promise<RunningServer>;
+}
+
+/**
+ * The place of one process: at most one lives in it, and the next one waits until everything of the last one is gone (two
+ * browsers on one profile refuse each other). All changes of state happen here.
+ */
+export class ServerSlot {
+  readonly #options: SlotOptions;
+  #state: ConnectionState = 'not-started';
+  #start: Start | undefined;
+  #server: RunningServer | undefined;
+  #stopping: { readonly server: RunningServer | undefined; readonly done: Promise<void> } | undefined;
+  /** Resolves when nothing is left of earlier processes. */
+  #treeGone: Promise<void> = Promise.resolve();
+  #last:
+    | { readonly epoch: string; readonly info: ServerInfo; readonly stderrTail: string; readonly noiseLines: number }
+    | undefined;
+  #lastError: string | undefined;
+  #starts = 0;
+  #closed = false;
+
+  constructor(options: SlotOptions) {
+    this.#options = options;
+  }
+
+  /** How often a process has been started. */
+  get starts(): number {
+    return this.#starts;
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  /** True while this is the process that calls go to. */
+  holds(server: RunningServer): boolean {
+    return this.#server === server;
+  }
+
+  /**
+   * The running process, started if need be; callers share one start.
+   * @throws ExtensionHostError SERVER_START_FAILED, or SESSION_CLOSED when it was stopped meanwhile or closed.
+   */
+  async acquire(): Promise<RunningServer> {
+    for (;;) {
+      if (this.#closed) throw this.#closedError();
+      if (this.#server) return this.#server;
+      if (!this.#stopping) break;
+      await this.#stopping.done;
+    }
+    this.#start ??= this.#begin();
+    return this.#start.server;
+  }
+
+  /** Stops what runs or starts, and resets a failure. Idempotent; a second call can only shorten the first. */
+  async stop({ timeoutMs, because }: StopRequest): Promise<void> {
+    if (this.#stopping) {
+      void this.#stopping.server?.stop({ timeoutMs });
+      await this.#stopping.done;
+      return;
+    }
+    const server = this.#server;
+    const start = this.#start;
+    if (because !== undefined) this.#lastError = because;
+    const after: ConnectionState = because === undefined ? 'not-started' : 'exited';
+    if (!server && !start) {
+      this.#state = after;
+      await this.#treeGone;
+      return;
+    }
+    this.#server = undefined;
+    this.#start = undefined;
+    this.#state = 'stopping';
+    const done = this.#end(server, start, timeoutMs).finally(() => {
+      this.#stopping = undefined;
+      this.#state = after;
+    });
+    this.#stopping = { server, done };
+    await done;
+  }
+
+  /** No process starts any more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  status(): SlotStatus {
+    const server = this.#server;
+    const { epoch, info, stderrTail, noiseLines } = (server ? factsOf(server) : this.#last) ?? NOTHING;
+    return {
+      state: this.#state,
+      stderrTail,
+      noiseLines,
+      ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
+      ...(info === undefined ? {} : { info }),
+      ...(epoch === undefined ? {} : { epoch }),
+      ...(server === undefined ? {} : { pid: server.pid }),
+    };
+  }
+
+  #begin(): Start {
+    this.#state = 'starting';
+    const controller = new AbortController();
+    const server = this.#launch(controller.signal);
+    // Whoever asked for it may have given up.
+    server.catch(() => {});
+    return { controller, server };
+  }
+
+  async #launch(signal: AbortSignal): Promise<RunningServer> {
+    let server: RunningServer;
+    try {
+      await this.#treeGone;
+      server = await launchServer({ ...this.#options.launch, signal, onLeftover: (gone) => this.#leaveBehind(gone) });
+    } catch (thrown) {
+      if (signal.aborted) throw this.#closedError();
+      this.#start = undefined;
+      this.#state = 'failed';
+      this.#lastError = messageOf(thrown);
+      throw thrown;
+    }
+    if (signal.aborted) {
+      this.#leaveBehind(server.stop({ timeoutMs: 0 }));
+      throw this.#closedError();
+    }
+    this.#start = undefined;
+    this.#server = server;
+    this.#state = 'running';
+    this.#starts += 1;
+    void this.#watch(server);
+    this.#options.onStarted(server.client);
+    return server;
+  }
+
+  async #watch(server: RunningServer): Promise<void> {
+    const report = await server.exited;
+    const { config } = this.#options.launch;
+    this.#last = factsOf(server);
+    if (this.#server !== server) return;
+    this.#server = undefined;
+    this.#state = 'exited';
+    this.#lastError = deathText(config.name, report);
+    this.#leaveBehind(server.stop({ timeoutMs: config.shutdownTimeoutMs }));
+  }
+
+  async #end(server: RunningServer | undefined, start: Start | undefined, timeoutMs: number): Promise<void> {
+    if (server) {
+      this.#last = factsOf(server);
+      this.#leaveBehind(server.stop({ timeoutMs }));
+    }
+    if (start) {
+      start.controller.abort(this.#closedError());
+      // It rejects at once; what it has spawned is then left behind.
+      await start.server.catch(() => {});
+    }
+    await this.#treeGone;
+  }
+
+  #leaveBehind(gone: Promise<void>): void {
+    const before = this.#treeGone;
+    this.#treeGone = Promise.all([before, gone]).then(() => {});
+  }
+
+  #closedError(): ExtensionHostError {
+    const { name } = this.#options.launch.config;
+    const text = this.#closed
+      ? `the session has ended, and ${name} MCP server with it`
+      : `${name} MCP server was stopped`;
+    return new ExtensionHostError('SESSION_CLOSED', text);
+  }
+}
+
+const NOTHING = { epoch: undefined, info: undefined, stderrTail: '', noiseLines: 0 };
+
+function factsOf(server: RunningServer) {
+  const { epoch, info, noiseLines } = server;
+  return { epoch, info, stderrTail: server.stderrTail(), noiseLines };
+}

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { ExtensionHostError } from '../../../src/shared/errors.ts';
+import { deathText } from '../../../src/worker/mcp/connection/death-text.ts';
+import { escapeControls, printableLine } from '../../../src/worker/mcp/connection/printable.ts';
+import { seconds } from '../../../src/worker/mcp/connection/seconds.ts';
+import { SpawnError } from '../../../src/worker/mcp/connection/spawn-server.ts';
+import { StartTimeoutError } from '../../../src/worker/mcp/connection/start-deadline.ts';
+import { ExitedAtStartError, toStartError } from '../../../src/worker/mcp/connection/start-error.ts';
+import { StderrTail } from '../../../src/worker/mcp/connection/stderr-tail.ts';
+import { firstBytes, lastBytes } from '../../../src/worker/mcp/connection/text-bytes.ts';
+
+describe('printable text', () => {
+  test('what drives a terminal or forges a line is escaped; tabs and newlines stay', () => {
+    expect(escapeControls('a\u001b[31mb\u0000\r\u009b\u202e\u2028\u2066\tc\nd')).toBe(
+      'a\\u001b[31mb\\u0000\\u000d\\u009b\\u202e\\u2028\\u2066\tc\nd',
+    );
+    expect(escapeControls('é 你 🚀')).toBe('é 你 🚀');
+    expect(escapeControls('lone \ud800')).toBe('lone \ufffd');
+  });
+
+  test('a log record is one line and bounded', () => {
+    expect(printableLine('a\nb', 100)).toBe('a\\nb');
+    expect(printableLine('x'.repeat(50), 10)).toBe(`${'x'.repeat(10)}…`);
+  });
+});
+
+describe('cut in bytes', () => {
+  test('never inside a character', () => {
+    expect(firstBytes('aé🚀b', 100)).toBe('aé🚀b');
+    expect([1, 2, 3, 4, 5, 6, 7].map((max) => firstBytes('aé🚀', max))).toEqual([
+      'a',
+      'a',
+      'aé',
+      'aé',
+      'aé',
+      'aé',
+      'aé🚀',
+    ]);
+    expect([1, 2, 3, 4, 5, 6, 7].map((max) => lastBytes('🚀éa', max))).toEqual([
+      'a',
+      'a',
+      'éa',
+      'éa',
+      'éa',
+      'éa',
+      '🚀éa',
+    ]);
+  });
+});
+
+describe('the tail of stderr', () => {
+  test('it holds the last lines, within its bytes, and the unfinished one', () => {
+    const tail = new StderrTail(3, 20);
+    for (const line of ['one', '', 'two', 'three', 'four']) tail.push(line);
+    expect(tail.text()).toBe('two\nthree\nfour');
+    expect(tail.text('five')).toBe('three\nfour\nfive');
+    tail.push('x'.repeat(100));
+    expect(tail.text()).toBe('x'.repeat(20));
+  });
+
+  test('its control characters are escaped', () => {
+    const tail = new StderrTail(3, 100);
+    tail.push('\u001b[2J');
+    expect(tail.text()).toBe('\\u001b[2J');
+  });
+});
+
+describe('error texts', () => {
+  const facts = {
+    name: 'demo',
+    command: 'npx',
+    args: ['-y', 'p'],
+    startupTimeoutMs: 1500,
+    stderrTail: 'npm: downloading 1/3',
+  };
+
+  test('a start that timed out tells the time, the tail and that a download may be the reason', () => {
+    const { code, message } = toStartError(new StartTimeoutError('start'), facts);
+    expect(code).toBe('SERVER_START_FAILED');
+    expect(message).toMatch(
+      /^demo MCP server timed out after 1\.5s before it was ready\. .*first start with npx downloads/,
+    );
+    expect(message).toMatch(/Its stderr ends:\nnpm: downloading 1\/3$/);
+  });
+
+  test.each([
+    ['/usr/bin/npx', [], true],
+    ['uvx', [], true],
+    ['bunx', [], true],
+    ['npx.cmd', [], true],
+    ['pnpm', ['dlx', 'x'], true],
+    ['pnpm', ['start'], false],
+    ['node', ['npx'], false],
+  ])('%s %j may download: %s', (command, args, may) => {
+    const { message } = toStartError(new StartTimeoutError('start'), { ...facts, command, args });
+    expect(/first start/.test(message)).toBe(may);
+  });
+
+  test('a start whose process ended tells how', () => {
+    const ended = (code: number | null, signal: string | null) => {
+      const report = { code, signal, stderrTail: '' };
+      return toStartError(new ExitedAtStartError(report), { ...facts, command: 'node', stderrTail: '' }).message;
+    };
+    expect(ended(1, null)).toBe('demo MCP server exited with code 1 before it was ready.');
+    expect(ended(null, 'SIGSEGV')).toBe('demo MCP server was ended by SIGSEGV before it was ready.');
+  });
+
+  test('a spawn that failed tells why; an abort stays an abort', () => {
+    const quiet = { ...facts, stderrTail: '' };
+    expect(toStartError(new SpawnError('the command is empty'), quiet).message).toBe(
+      'demo MCP server could not be started: the command is empty.',
+    );
+    const aborted = new ExtensionHostError('ABORTED', 'x');
+    expect(toStartError(aborted, quiet)).toBe(aborted);
+  });
+
+  test('a death tells the cause, the tail, and what happens next', () => {
+    expect(deathText('demo', { code: 3, signal: null, stderrTail: 'pool exhausted' })).toBe(
+      'demo MCP server exited (3): pool exhausted. It restarts on the next call; its state was lost.',
+    );
+    expect(deathText('demo', { code: null, signal: 'SIGKILL', stderrTail: '' })).toBe(
+      'demo MCP server exited (SIGKILL). It restarts on the next call; its state was lost.',
+    );
+  });
+
+  test('times are told in seconds', () => {
+    expect([120_000, 1000, 500, 1234].map(seconds)).toEqual(['120', '1', '0.5', '1.23']);
+  });
+});
