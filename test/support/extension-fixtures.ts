@@ -1,6 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
-import { ExtensionHost, type ExtensionHostOptions, type Session, type SessionOptions, type ToolResult } from '../../src/host/index.ts';
+import {
+  ExtensionHost,
+  type ExtensionHostOptions,
+  type Session,
+  type SessionOptions,
+  type ToolResult,
+} from '../../src/host/index.ts';
 import { makeWorkspace } from './workspace.ts';
 
 const open: ExtensionHost[] = [];
@@ -15,8 +21,13 @@ export function extensionFile(name: string): string {
 }
 
 /** A host over fixtures, by name or whole entries. It is closed after the test. */
-export function makeHost(extensions: NonNullable<ExtensionHostOptions['extensions']>, options: ExtensionHostOptions = {}): ExtensionHost {
-  const named = extensions.map((entry) => (typeof entry === 'string' && !entry.includes('/') ? extensionFile(entry) : entry));
+export function makeHost(
+  extensions: NonNullable<ExtensionHostOptions['extensions']>,
+  options: ExtensionHostOptions = {},
+): ExtensionHost {
+  const named = extensions.map((entry) =>
+    typeof entry === 'string' && !entry.includes('/') ? extensionFile(entry) : entry,
+  );
   const host = new ExtensionHost({ agentDir: makeWorkspace('agent'), ...options, extensions: named });
   open.push(host);
   return host;

@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { McpServerOptions } from '../../src/shared/mcp-options.ts';
 
-/** Absolute path of the fake server's program. */
-export const FAKE_SERVER = fileURLToPath(new URL('../fixtures/servers/fake-mcp-server.mjs', import.meta.url));
+const FAKE_SERVER = fileURLToPath(new URL('../fixtures/servers/fake-mcp-server.mjs', import.meta.url));
 
 /** A server entry that runs the fake server in `modes` (`'counter,count-starts'`); `more` goes over it, `env` into it. */
 export function fakeServer(modes = 'normal', more: Partial<McpServerOptions> = {}): McpServerOptions {

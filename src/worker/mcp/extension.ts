@@ -35,7 +35,7 @@ export default defineExtension(async (api) => {
 });
 
 /** The extension in one session. */
-export class McpInstance {
+class McpInstance {
   readonly servers: readonly SessionServer[];
   readonly registrar: ToolRegistrar;
   readonly #api: ExtensionApi;

@@ -88,13 +88,13 @@ async function slow(
   signal: AbortSignal,
   tell: (progress: number, total: number) => Promise<void>,
 ): Promise<CallToolResult> {
+  signal.addEventListener('abort', () => {
+    cancelled++;
+  });
   const total = Math.ceil((seconds * 1000) / TICK_MS);
   for (let tick = 1; tick <= total; tick++) {
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
-    if (signal.aborted) {
-      cancelled++;
-      return text('cancelled');
-    }
+    if (signal.aborted) break;
     await tell(tick, total);
   }
   return text(`took ${seconds} s`);

@@ -105,8 +105,9 @@ describe('libraries', () => {
     );
   });
 
-  test('on the main thread the guard alone starts a process', () => {
-    expect(libraries('host', 'node:child_process').map((found) => found.from)).toEqual([GUARD]);
+  test('on the main thread nothing but the guard may start a process', () => {
+    const starting = libraries('host', 'node:child_process').map((found) => found.from);
+    expect(starting.filter((file) => file !== GUARD)).toEqual([]);
   });
 
   test('only the extension loader imports what it computes', () => {

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how placeholders are written
 import { describe, expect, test } from 'vitest';
 import { expandPlaceholders, mentionedEnvNames } from '../../../src/worker/mcp/config/placeholders.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Providers take 64; 48 leaves room for what they put in front (`mcp__<host>__`) before a name becomes an opaque alias.
  */
-export const MAX_NAME_LENGTH = 48;
+const MAX_NAME_LENGTH = 48;
 
 /** For a tool whose name and prefix are both empty. */
 const NAMELESS = 'tool';

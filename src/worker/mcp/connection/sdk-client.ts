@@ -42,6 +42,7 @@ export class SdkClient implements ClientPort {
   readonly #tap: MessageTap;
   readonly #progress = new Map<unknown, (progress: Progress) => void>();
   #client: Client | undefined;
+  #connected = false;
   #nextToken = 1;
 
   constructor(transport: ClientTransport, { name, onLog }: SdkClientOptions) {
@@ -64,6 +65,7 @@ export class SdkClient implements ClientPort {
     } catch (thrown) {
       throw this.#portError(thrown);
     }
+    this.#connected = true;
     const { name, version } = client.getServerVersion() ?? {};
     const protocolVersion = this.#tap.protocolVersion;
     return {
@@ -162,9 +164,17 @@ export class SdkClient implements ClientPort {
   #portError(thrown: unknown): ExtensionHostError {
     if (thrown instanceof ExtensionHostError) return thrown;
     if (isRecord(thrown) && thrown['data'] instanceof ExtensionHostError) return thrown['data'];
-    if (this.#tap.closed) return new ExtensionHostError('SERVER_EXITED', `${this.#name} MCP server has exited`);
+    // A failed handshake closes the transport, too, but with an error of its own.
+    if (this.#tap.closed && (this.#connected || isConnectionClosed(thrown))) {
+      return new ExtensionHostError('SERVER_EXITED', `${this.#name} MCP server has exited`);
+    }
     return new ExtensionHostError('PROTOCOL', messageOf(thrown), { cause: thrown });
   }
+}
+
+/** The SDK's own error; a server's would carry ours. */
+function isConnectionClosed(thrown: unknown): boolean {
+  return isRecord(thrown) && thrown['code'] === -32000;
 }
 
 function refuseToValidate() {
