@@ -19,13 +19,13 @@ function modulesLoadedBy(...program: readonly string[]): string[] {
   return (output[3] ?? '').split('\n').filter((line) => line !== '');
 }
 
-const importing = (path: string) => ['--input-type=module', '--eval', `await import(${JSON.stringify(at(path))})`];
+const evaluate = (program: string) => ['--input-type=module', '--eval', program];
 
 const ofSdk = (urls: readonly string[]) => urls.filter((url) => url.includes('/@modelcontextprotocol/'));
 
 describe('the main thread', () => {
   test('importing the package loads no module of the MCP SDK, of the worker, or of jiti', () => {
-    const urls = modulesLoadedBy(...importing('src/host/index.ts'));
+    const urls = modulesLoadedBy(...evaluate(`await import('${at('src/host/index.ts')}')`));
     expect(urls).toEqual(expect.arrayContaining([at('src/host/index.ts'), at('src/shared/errors.ts')]));
     expect(ofSdk(urls)).toEqual([]);
     expect(urls.filter((url) => url.includes('/src/worker/') || url.includes('/node_modules/jiti/'))).toEqual([]);
@@ -37,7 +37,8 @@ describe('the main thread', () => {
     expect(ofSdk(urls)).toEqual([]);
   });
 
-  test('the MCP extension, traced the same way, does load the SDK', () => {
-    expect(ofSdk(modulesLoadedBy(...importing('src/worker/mcp/extension.ts')))).not.toEqual([]);
+  test('a program that does load the SDK is caught by the same trace', () => {
+    const program = `const { loadSdk } = await import('${at('src/worker/mcp/connection/sdk-client.ts')}'); await loadSdk();`;
+    expect(ofSdk(modulesLoadedBy(...evaluate(program)))).not.toEqual([]);
   });
 });

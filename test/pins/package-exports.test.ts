@@ -24,8 +24,11 @@ describe('the package', () => {
 
   test('`caldera` exports these values', async () => {
     expect(Object.keys(await import('../../src/host/index.ts')).sort(), BREAKING).toEqual([
+      'DEFAULT_LIMITS',
+      'ERROR_CODES',
       'ExtensionHost',
       'ExtensionHostError',
+      'Session',
       'closeOnSignals',
       'mcpExtension',
     ]);

@@ -83,7 +83,7 @@ describe('what a server asks and tells', () => {
   test('every request is answered at once: ping well, the rest with -32601', async () => {
     const server = await bench.launch(bench.config('asks.mjs'));
     const answers =
-      'ping=ok roots/list=-32601 sampling/createMessage=-32601 elicitation/create=-32601 x/unknown=-32601';
+      'elicitation/create=-32601 ping=ok roots/list=-32601 sampling/createMessage=-32601 x/unknown=-32601';
     expect(await ask(server, 'ask')).toBe(answers);
     expect(bench.messages(/rows/)).toEqual(['demo mcp: [info] db: {"rows":3}']);
   });
@@ -114,7 +114,8 @@ describe('a server that stops reading', () => {
     const server = await bench.launch(bench.config('stops-reading.mjs'), {
       limits: { ...bench.surroundings().limits, lineBytes: MIB },
     });
-    const send = () => server.client.call({ tool: 'x', arguments: { text: 'a'.repeat(MIB) }, onProgress: () => {} });
+    const send = () =>
+      server.client.call({ tool: 'x', arguments: { text: 'a'.repeat(900_000) }, onProgress: () => {} });
     const handles = [send(), send(), send()];
     const last = handles.at(-1);
     expect(await last?.answer.catch((thrown: { message: string }) => thrown.message)).toMatch(

@@ -4,6 +4,7 @@ import type { ExitReport } from './exit-report.ts';
 import { ProcessTree } from './process-tree.ts';
 import type { ServerLog } from './server-log.ts';
 import { endLeftovers, StopLadder } from './stop-ladder.ts';
+import { TimeBudget } from './time-budget.ts';
 
 /** How long stdout and stderr may still deliver after the exit: a helper that inherited them can hold them open for ever. */
 const DRAIN_MS = 200;
@@ -11,8 +12,9 @@ const DRAIN_MS = 200;
 const EXIT_AFTER_END_MS = 250;
 /** The ladder of a server that is of no use any more. */
 const USELESS_STOP_MS = 1000;
-/** Looking for descendants may take this share of the time. */
-const OBSERVE_PAUSE_FACTOR = 20;
+/** Looking for descendants (0.1 ms for a server without any) may take this share of the time, and so much at once. */
+const OBSERVE_SHARE = 0.02;
+const OBSERVE_BURST_MS = 10;
 
 export interface ServerProcessOptions {
   readonly log: ServerLog;
@@ -41,7 +43,7 @@ export class ServerProcess {
   #isOver = false;
   #ladder: StopLadder | undefined;
   #gone: Promise<void> | undefined;
-  #observeAgainAt = 0;
+  readonly #observeBudget = new TimeBudget(OBSERVE_SHARE, OBSERVE_BURST_MS);
   #observeTimer: NodeJS.Timeout | undefined;
 
   constructor(child: ChildProcessWithoutNullStreams, pid: number, { log, track, note }: ServerProcessOptions) {
@@ -70,23 +72,18 @@ export class ServerProcess {
     return this.#isOver || this.#exit !== undefined;
   }
 
-  /** Notes what the server has started so far; called often, does it as often as is cheap. */
+  /** Notes what the server has started so far; called often, it does so at once unless that has cost too much lately. */
   observe(): void {
     if (this.isOver || this.#observeTimer) return;
-    const startedAt = performance.now();
-    if (startedAt < this.#observeAgainAt) {
-      this.#observeTimer = setTimeout(
-        () => {
-          this.#observeTimer = undefined;
-          this.observe();
-        },
-        this.#observeAgainAt - startedAt + 1,
-      ).unref();
+    const waitMs = this.#observeBudget.waitMs();
+    if (waitMs > 0) {
+      this.#observeTimer = setTimeout(() => {
+        this.#observeTimer = undefined;
+        this.observe();
+      }, waitMs).unref();
       return;
     }
-    this.#tree.observe();
-    const endedAt = performance.now();
-    this.#observeAgainAt = endedAt + (endedAt - startedAt) * OBSERVE_PAUSE_FACTOR;
+    this.#observeBudget.spend(() => this.#tree.observe());
   }
 
   /** A pipe has ended: the exit should follow at once, else the process is of no use any more. */
