@@ -33,7 +33,9 @@ export function checkArguments(parameters: JsonObject, args: JsonObject): string
 }
 
 function typeProblem(name: string, type: unknown, value: unknown): string | undefined {
-  const allowed = (Array.isArray(type) ? (type as readonly unknown[]) : [type]).filter((one) => typeof one === 'string');
+  const allowed = (Array.isArray(type) ? (type as readonly unknown[]) : [type]).filter(
+    (one) => typeof one === 'string',
+  );
   const known = allowed.map((one) => (Object.hasOwn(checks, one) ? checks[one] : undefined));
   // A type this check does not know is the tool's to judge.
   if (known.length === 0 || known.includes(undefined)) return undefined;

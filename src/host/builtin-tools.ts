@@ -15,9 +15,13 @@ export class BuiltinTools {
     const byName = new Map<string, BuiltinTool>();
     for (const tool of tools) {
       if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
-        throw new ExtensionHostError('CONFIG_INVALID', `builtinTools: the name ${JSON.stringify(tool.name)} must match [A-Za-z0-9_-]{1,64}`);
+        throw new ExtensionHostError(
+          'CONFIG_INVALID',
+          `builtinTools: the name ${JSON.stringify(tool.name)} must match [A-Za-z0-9_-]{1,64}`,
+        );
       }
-      if (byName.has(tool.name)) throw new ExtensionHostError('CONFIG_INVALID', `builtinTools: ${tool.name} is there twice`);
+      if (byName.has(tool.name))
+        throw new ExtensionHostError('CONFIG_INVALID', `builtinTools: ${tool.name} is there twice`);
       byName.set(tool.name, tool);
     }
     this.#tools = byName;
@@ -38,7 +42,11 @@ export class BuiltinTools {
       const { content, isError = false } =
         typeof returned === 'string' ? { content: [{ type: 'text' as const, text: returned }] } : returned;
       const images = content.filter((block) => block.type === 'image').length;
-      return { content: results.redactContent(content), isError, details: { outcome: 'done', truncated: false, images } };
+      return {
+        content: results.redactContent(content),
+        isError,
+        details: { outcome: 'done', truncated: false, images },
+      };
     } catch (error) {
       const content = [{ type: 'text' as const, text: results.redactText(messageOf(error)) }];
       return { content, isError: true, details: { outcome: 'done', truncated: false, images: 0 } };

@@ -1,6 +1,6 @@
-import { onAbort } from './abort-listeners.ts';
 import { abortError, ExtensionHostError } from '../shared/errors.ts';
 import { type CallOutcome, errorResult, type ToolResult } from '../shared/tool.ts';
+import { onAbort } from './abort-listeners.ts';
 
 export interface CallRace {
   readonly tool: string;
@@ -40,7 +40,9 @@ export function runCall({ tool, timeoutMs, signal, ended, work, cancel }: CallRa
       });
     const aborted = (): void => stop(() => reject(abortError(`the call of ${tool}`, signal ?? { reason: undefined })));
     const sessionEnded = (): void =>
-      stop(() => resolve(errorResult('SESSION_CLOSED', `${tool} was ended: its session was closed or restarted`, { outcome })));
+      stop(() =>
+        resolve(errorResult('SESSION_CLOSED', `${tool} was ended: its session was closed or restarted`, { outcome })),
+      );
     if (signal?.aborted) {
       aborted();
       return;
@@ -68,7 +70,9 @@ export function runCall({ tool, timeoutMs, signal, ended, work, cancel }: CallRa
 
 function faultResult(tool: string, error: unknown, outcome: CallOutcome): ToolResult {
   const fault =
-    error instanceof ExtensionHostError ? error : new ExtensionHostError('PROTOCOL', error instanceof Error ? error.message : String(error));
+    error instanceof ExtensionHostError
+      ? error
+      : new ExtensionHostError('PROTOCOL', error instanceof Error ? error.message : String(error));
   const died = fault.code === 'THREAD_EXITED' || fault.code === 'THREAD_MEMORY' || fault.code === 'THREAD_STALLED';
   const text = `${tool} failed: ${fault.message}.${died ? ' It starts again on the next call; its state was lost.' : ''}`;
   return errorResult(fault.code, text, { outcome });

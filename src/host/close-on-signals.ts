@@ -10,7 +10,10 @@ export function closeOnSignals(host: { close(options: { readonly timeoutMs: numb
   let interrupted = false;
   const end = (code: number, timeoutMs: number): void => {
     // Unhandled, a rejection would end the process before its time.
-    void host.close({ timeoutMs }).catch(() => {}).finally(() => process.exit(code));
+    void host
+      .close({ timeoutMs })
+      .catch(() => {})
+      .finally(() => process.exit(code));
     setTimeout(() => process.exit(code), timeoutMs + 300).unref();
   };
   const onTerm = (): void => end(143, TERM_MS);

@@ -52,15 +52,21 @@ export class ExtensionHost {
   constructor(options: ExtensionHostOptions = {}) {
     const { limits, problems } = resolveLimits(options.limits);
     if (problems.length > 0) {
-      throw new ExtensionHostError('CONFIG_INVALID', `the host's options are not valid:\n- ${problems.join('\n- ')}`, { data: { problems } });
+      throw new ExtensionHostError('CONFIG_INVALID', `the host's options are not valid:\n- ${problems.join('\n- ')}`, {
+        data: { problems },
+      });
     }
     this.#options = options;
     this.#limits = limits;
     this.#builtins = new BuiltinTools(options.builtinTools ?? []);
     const hostEnv = options.hostEnv ?? (() => process.env);
-    this.#agentDir = path.resolve(options.agentDir ?? hostEnv()['CALDERA_AGENT_DIR'] ?? path.join(os.homedir(), '.caldera', 'agent'));
+    this.#agentDir = path.resolve(
+      options.agentDir ?? hostEnv()['CALDERA_AGENT_DIR'] ?? path.join(os.homedir(), '.caldera', 'agent'),
+    );
     this.#policy = new HostPolicy({ identity: createIdentity(), secrets: options.secrets ?? [], hostEnv, limits });
-    this.#emitter = new TypedEmitter((error) => this.#log.write('error', `a listener of the host threw: ${messageOf(error)}`));
+    this.#emitter = new TypedEmitter((error) =>
+      this.#log.write('error', `a listener of the host threw: ${messageOf(error)}`),
+    );
     this.#log = new HostLog(options.logger, this.#policy.redactor, (record) => this.#emitter.emit('log', record));
   }
 
@@ -109,14 +115,18 @@ export class ExtensionHost {
     if (signal?.aborted) throw abortError(`opening session ${id}`, signal);
     const cwd = checkWorkspace(options);
     if (this.#sessions.has(id)) {
-      throw new ExtensionHostError('SESSION_EXISTS', `session ${id} is open already; close it, or open one with another id`);
+      throw new ExtensionHostError(
+        'SESSION_EXISTS',
+        `session ${id} is open already; close it, or open one with another id`,
+      );
     }
     const session = new Session({ ...options, cwd }, [...this.#threads.values()], {
       limits: this.#limits,
       builtins: this.#builtins,
       results: this.#policy,
       log: (level, message, facts) => this.#log.write(level, message, facts),
-      onRequest: (opened, instance, generation, op, payload) => this.#answer(instance.thread, generation, op, payload, opened),
+      onRequest: (opened, instance, generation, op, payload) =>
+        this.#answer(instance.thread, generation, op, payload, opened),
       onClosed: (closed) => this.#sessions.delete(closed.id),
     });
     this.#sessions.set(id, session);
@@ -195,19 +205,30 @@ export class ExtensionHost {
     return thread;
   }
 
-  #answer(thread: ExtensionThread, generation: ThreadGeneration, op: string, payload: unknown, session: Session | undefined): Promise<unknown> {
+  #answer(
+    thread: ExtensionThread,
+    generation: ThreadGeneration,
+    op: string,
+    payload: unknown,
+    session: Session | undefined,
+  ): Promise<unknown> {
     const { id, env } = thread.extension;
     const requester = {
       extension: id,
       grantedEnv: env,
       owner: generation,
-      ...(session ? { session: { id: session.id, ...(session.timeZone === undefined ? {} : { timeZone: session.timeZone }) } } : {}),
+      ...(session
+        ? { session: { id: session.id, ...(session.timeZone === undefined ? {} : { timeZone: session.timeZone }) } }
+        : {}),
     };
     return answerRequest(op, payload, requester, {
       cache: this.#cache,
       prepare: (request, asking) => this.#policy.prepare(request, asking),
       readEnv: (name) => {
-        this.#log.write('info', `extension ${id} was given the host variable ${name}`, { extension: id, variable: name });
+        this.#log.write('info', `extension ${id} was given the host variable ${name}`, {
+          extension: id,
+          variable: name,
+        });
         return this.#policy.readEnv(name);
       },
     });
@@ -216,8 +237,14 @@ export class ExtensionHost {
   #tellState(thread: ExtensionThread, reason: string | undefined): void {
     const { state, generation, extension } = thread;
     const said = reason === undefined ? undefined : this.#policy.redactText(reason);
-    if (said !== undefined && state !== 'closed') this.#log.write('warn', `extension ${extension.id} is ${state}: ${said}`, { extension: extension.id });
-    this.#emitter.emit('extension-state', { extension: extension.id, state, generation, ...(said === undefined ? {} : { reason: said }) });
+    if (said !== undefined && state !== 'closed')
+      this.#log.write('warn', `extension ${extension.id} is ${state}: ${said}`, { extension: extension.id });
+    this.#emitter.emit('extension-state', {
+      extension: extension.id,
+      state,
+      generation,
+      ...(said === undefined ? {} : { reason: said }),
+    });
   }
 
   async #openOrAbort(session: Session, signal: AbortSignal | undefined): Promise<void> {
@@ -242,7 +269,11 @@ export class ExtensionHost {
   }
 
   async #close(timeoutMs: number | undefined): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map((session) => session.close('quit', timeoutMs === undefined ? {} : { timeoutMs })));
+    await Promise.all(
+      [...this.#sessions.values()].map((session) =>
+        session.close('quit', timeoutMs === undefined ? {} : { timeoutMs }),
+      ),
+    );
     await this.#closeThreads();
     clearInterval(this.#keepAlive);
     this.#loopDelay.stop();
@@ -273,13 +304,20 @@ export class ExtensionHost {
 /** @throws INVALID_ARGUMENT */
 function checkWorkspace({ id, cwd, timeZone }: SessionOptions): string {
   if (typeof id !== 'string' || id === '') throw new ExtensionHostError('INVALID_ARGUMENT', 'a session needs an id');
-  if (typeof cwd !== 'string' || cwd === '') throw new ExtensionHostError('INVALID_ARGUMENT', `session ${id} needs a cwd`);
+  if (typeof cwd !== 'string' || cwd === '')
+    throw new ExtensionHostError('INVALID_ARGUMENT', `session ${id} needs a cwd`);
   const absolute = path.resolve(cwd);
   if (!statSync(absolute, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new ExtensionHostError('INVALID_ARGUMENT', `the cwd of session ${id} is no folder: ${absolute}; make it first`);
+    throw new ExtensionHostError(
+      'INVALID_ARGUMENT',
+      `the cwd of session ${id} is no folder: ${absolute}; make it first`,
+    );
   }
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
-    throw new ExtensionHostError('INVALID_ARGUMENT', `session ${id}: ${timeZone} is no IANA time zone, like Europe/Berlin`);
+    throw new ExtensionHostError(
+      'INVALID_ARGUMENT',
+      `session ${id}: ${timeZone} is no IANA time zone, like Europe/Berlin`,
+    );
   }
   return absolute;
 }

@@ -1,8 +1,8 @@
 import type { Limits } from '../shared/limits.ts';
 import type { HostAnswers, HostRequestPayload } from '../shared/protocol.ts';
 import type { HostIdentity } from './host-identity.ts';
-import { cutResult } from './policy/result-cut.ts';
 import { Redactor } from './policy/redactor.ts';
+import { cutResult } from './policy/result-cut.ts';
 import { type HostEnvironment, SpawnPolicy } from './policy/spawn-policy.ts';
 import type { ResultPolicy } from './result-finish.ts';
 import type { Requester } from './thread/host-requests.ts';
@@ -38,7 +38,10 @@ export class HostPolicy implements ResultPolicy {
   }
 
   /** The exact environment of a process, and the id its epoch is. */
-  prepare({ purpose, command, args, cwd, env }: HostRequestPayload<'process.prepare'>, { session }: Requester): HostAnswers['process.prepare'] {
+  prepare(
+    { purpose, command, args, cwd, env }: HostRequestPayload<'process.prepare'>,
+    { session }: Requester,
+  ): HostAnswers['process.prepare'] {
     this.#starts += 1;
     const timeZone = session?.timeZone;
     return {

@@ -2,14 +2,12 @@
  * Caldera's public face: the host of extensions that live in worker threads. Importing it loads no MCP SDK and starts
  * nothing.
  */
-export { ExtensionHost } from './extension-host.ts';
-export { Session } from './session.ts';
-export { mcpExtension } from './mcp-extension.ts';
-export { closeOnSignals } from './close-on-signals.ts';
+
 export { ERROR_CODES, type ErrorCode, ExtensionHostError } from '../shared/errors.ts';
+export type { CloseReason, RestartReason } from '../shared/events.ts';
+export type { JsonObject, JsonValue } from '../shared/json.ts';
 export { DEFAULT_LIMITS, type Limits } from '../shared/limits.ts';
 export type { McpOptions, McpServerOptions } from '../shared/mcp-options.ts';
-export type { JsonObject, JsonValue } from '../shared/json.ts';
 export type {
   CallOutcome,
   Content,
@@ -23,7 +21,9 @@ export type {
   ToolResultDetails,
   ToolSource,
 } from '../shared/tool.ts';
-export type { CloseReason, RestartReason } from '../shared/events.ts';
+export { closeOnSignals } from './close-on-signals.ts';
+export { ExtensionHost } from './extension-host.ts';
+export { mcpExtension } from './mcp-extension.ts';
 export type {
   BuiltinResult,
   BuiltinTool,
@@ -38,3 +38,4 @@ export type {
   SessionEvents,
   SessionOptions,
 } from './options.ts';
+export { Session } from './session.ts';

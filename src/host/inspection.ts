@@ -61,7 +61,14 @@ function inspectThread(thread: ExtensionThread, sessions: readonly Session[]): H
 }
 
 function inspectUnresolved(failure: Failure): HostInspection['extensions'][number] {
-  return { name: failure.extension, path: failure.extension, tier: 'trusted', state: 'failed', threads: [], failures: [failure] };
+  return {
+    name: failure.extension,
+    path: failure.extension,
+    tier: 'trusted',
+    state: 'failed',
+    threads: [],
+    failures: [failure],
+  };
 }
 
 function inspectProcesses({ extension, current }: ExtensionThread): HostInspection['processes'] {

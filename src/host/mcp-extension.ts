@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ExtensionHostError } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { copyJson } from '../shared/json-copy.ts';
-import { mentionedVariables, type McpOptions, parseMcpOptions } from '../shared/mcp-options.ts';
+import { type McpOptions, mentionedVariables, parseMcpOptions } from '../shared/mcp-options.ts';
 import type { ExtensionEntry } from './options.ts';
 import { MCP_EXTENSION } from './thread/worker-entry.ts';
 
@@ -14,7 +14,9 @@ import { MCP_EXTENSION } from './thread/worker-entry.ts';
 export function mcpExtension(options: McpOptions = {}): ExtensionEntry {
   const { problems } = parseMcpOptions(options);
   if (problems.length > 0) {
-    throw new ExtensionHostError('CONFIG_INVALID', `the MCP options are not valid:\n- ${problems.join('\n- ')}`, { data: { problems } });
+    throw new ExtensionHostError('CONFIG_INVALID', `the MCP options are not valid:\n- ${problems.join('\n- ')}`, {
+      data: { problems },
+    });
   }
   const copied = copyJson(options, { maxDepth: 32, maxBytes: 16 * 1024 * 1024 });
   if (!copied.ok) throw new ExtensionHostError('CONFIG_INVALID', `the MCP options are no JSON: ${copied.reason}`);

@@ -77,7 +77,12 @@ export interface CommandInfo {
 /** What a session tells its host program. */
 export interface SessionEvents {
   'tools-changed': readonly ToolDescriptor[];
-  message: { readonly customType: string; readonly content: unknown; readonly display: boolean; readonly extension: string };
+  message: {
+    readonly customType: string;
+    readonly content: unknown;
+    readonly display: boolean;
+    readonly extension: string;
+  };
   notify: { readonly level: 'info' | 'warning' | 'error'; readonly text: string; readonly extension: string };
   status: { readonly key: string; readonly text: string; readonly extension: string };
 }
@@ -93,7 +98,12 @@ export interface LogRecord {
 
 /** What a host tells its program. */
 export interface HostEvents {
-  'extension-state': { readonly extension: string; readonly state: ExtensionState; readonly generation: number; readonly reason?: string };
+  'extension-state': {
+    readonly extension: string;
+    readonly state: ExtensionState;
+    readonly generation: number;
+    readonly reason?: string;
+  };
   log: LogRecord;
 }
 

@@ -16,7 +16,8 @@ const OUTCOMES: readonly unknown[] = ['done', 'not-sent', 'sent-unknown'] satisf
 /** Turns what crossed into the result a caller gets. */
 export function finishResult(wire: WireToolResult, descriptor: ToolDescriptor, policy: ResultPolicy): ToolResult {
   const { content, truncated } = policy.cut(wire);
-  const structured = wire.structuredContent === undefined ? undefined : (policy.redactJson(wire.structuredContent) as JsonValue);
+  const structured =
+    wire.structuredContent === undefined ? undefined : (policy.redactJson(wire.structuredContent) as JsonValue);
   const given = wire.details === undefined ? {} : policy.redactJson(wire.details);
   return {
     content,
@@ -27,7 +28,12 @@ export function finishResult(wire: WireToolResult, descriptor: ToolDescriptor, p
 }
 
 /** What an extension says in keys the host knows is believed only in their shape. */
-function detailsOf(given: Readonly<Record<string, unknown>>, wire: WireToolResult, { source }: ToolDescriptor, truncated: boolean): ToolResultDetails {
+function detailsOf(
+  given: Readonly<Record<string, unknown>>,
+  wire: WireToolResult,
+  { source }: ToolDescriptor,
+  truncated: boolean,
+): ToolResultDetails {
   const { outcome, epoch, warnings, error, server: _server, tool: _tool, ...own } = given;
   return {
     ...(own as Record<string, JsonValue>),

@@ -73,7 +73,9 @@ export class SessionCalls {
     try {
       listener(message === undefined ? progress : { ...progress, message: this.#options.results.redactText(message) });
     } catch (error) {
-      this.#options.log('error', `a progress listener threw: ${messageOf(error)}`, { session: this.#options.sessionId });
+      this.#options.log('error', `a progress listener threw: ${messageOf(error)}`, {
+        session: this.#options.sessionId,
+      });
     }
   }
 
@@ -101,9 +103,13 @@ export class SessionCalls {
     const { registry, isActive } = this.#options;
     const tool = registry.get(name);
     if (!tool) return errorResult('UNKNOWN_TOOL', `There is no tool ${name} in this session.`, { outcome: 'not-sent' });
-    if (!isActive(name)) return errorResult('TOOL_INACTIVE', `Tool ${name} is not active in this session.`, { outcome: 'not-sent' });
+    if (!isActive(name))
+      return errorResult('TOOL_INACTIVE', `Tool ${name} is not active in this session.`, { outcome: 'not-sent' });
     const problem = checkArguments(tool.descriptor.parameters, args);
-    if (problem) return errorResult('INVALID_ARGUMENT', `The arguments of ${name} do not fit: ${problem}.`, { outcome: 'not-sent' });
+    if (problem)
+      return errorResult('INVALID_ARGUMENT', `The arguments of ${name} do not fit: ${problem}.`, {
+        outcome: 'not-sent',
+      });
     const callId = randomUUID();
     if (options.onProgress) this.#progress.set(callId, options.onProgress);
     this.inFlight += 1;
@@ -115,7 +121,12 @@ export class SessionCalls {
     }
   }
 
-  async #race(callId: string, { descriptor, owner }: RegisteredTool, args: JsonObject, options: CallOptions): Promise<ToolResult> {
+  async #race(
+    callId: string,
+    { descriptor, owner }: RegisteredTool,
+    args: JsonObject,
+    options: CallOptions,
+  ): Promise<ToolResult> {
     const { sessionId, builtins, limits, results } = this.#options;
     const { name } = descriptor;
     const { signal, timeoutMs = limits.callTimeoutMs, expectEpoch } = options;

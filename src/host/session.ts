@@ -51,13 +51,19 @@ export class Session {
   #toolsChanged: NodeJS.Immediate | undefined;
 
   /** @internal */
-  constructor(options: SessionOptions & { readonly cwd: string }, threads: readonly ExtensionThread[], services: SessionServices) {
+  constructor(
+    options: SessionOptions & { readonly cwd: string },
+    threads: readonly ExtensionThread[],
+    services: SessionServices,
+  ) {
     this.id = options.id;
     this.cwd = options.cwd;
     this.timeZone = options.timeZone;
     this.#active = options.activeTools;
     this.#services = services;
-    this.#emitter = new TypedEmitter((error) => services.log('error', `a listener of session ${this.id} threw: ${messageOf(error)}`, {}));
+    this.#emitter = new TypedEmitter((error) =>
+      services.log('error', `a listener of session ${this.id} threw: ${messageOf(error)}`, {}),
+    );
     this.#registry.set(services.builtins, services.builtins.descriptors);
     this.#calls = new SessionCalls({
       sessionId: options.id,
@@ -179,7 +185,13 @@ export class Session {
       const instance = this.#instances[index];
       if (!instance) continue;
       if (outcome.status === 'fulfilled') this.#register(instance);
-      else this.#fail(instance, outcome.reason instanceof ExtensionHostError ? outcome.reason : new ExtensionHostError('EXTENSION_LOAD_FAILED', messageOf(outcome.reason)));
+      else
+        this.#fail(
+          instance,
+          outcome.reason instanceof ExtensionHostError
+            ? outcome.reason
+            : new ExtensionHostError('EXTENSION_LOAD_FAILED', messageOf(outcome.reason)),
+        );
     }
     this.#opening = false;
     this.#checkOpen();
@@ -190,7 +202,8 @@ export class Session {
   /** @internal The extension has a new thread: its instance is activated there now, so that new tools show. */
   async reactivate(thread: ExtensionThread): Promise<void> {
     const instance = this.#instances.find((one) => one.thread === thread);
-    if (instance && !this.#closing) await instance.activate().catch((error: unknown) => this.#fail(instance, asHostError(error)));
+    if (instance && !this.#closing)
+      await instance.activate().catch((error: unknown) => this.#fail(instance, asHostError(error)));
   }
 
   /** @internal Runs `session_shutdown` of one extension only, before its thread is replaced. */
@@ -213,12 +226,15 @@ export class Session {
     const payload = { reason, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
     // At once: each has processes of its own to wait for.
     await Promise.all(
-      this.#instances.map((instance) => this.#emit(instance, () => instance.emit('session_shutdown', payload, timeoutMs))),
+      this.#instances.map((instance) =>
+        this.#emit(instance, () => instance.emit('session_shutdown', payload, timeoutMs)),
+      ),
     );
   }
 
   async #started(reason: SessionStartReason): Promise<void> {
-    for (const instance of this.#instances) await this.#emit(instance, () => instance.emit('session_start', { reason }));
+    for (const instance of this.#instances)
+      await this.#emit(instance, () => instance.emit('session_start', { reason }));
   }
 
   /** An event never fails its session. */
@@ -227,7 +243,10 @@ export class Session {
       return await emit();
     } catch (error) {
       const { id } = instance.thread.extension;
-      this.#services.log('warn', `an event handler of extension ${id} failed: ${messageOf(error)}`, { extension: id, session: this.id });
+      this.#services.log('warn', `an event handler of extension ${id} failed: ${messageOf(error)}`, {
+        extension: id,
+        session: this.id,
+      });
       return undefined;
     }
   }
@@ -246,7 +265,12 @@ export class Session {
         this.#emitter.emit('status', { key: note.key, text: redactText(note.text), extension });
         break;
       case 'message':
-        this.#emitter.emit('message', { customType: note.customType, content: redactJson(note.content), display: note.display, extension });
+        this.#emitter.emit('message', {
+          customType: note.customType,
+          content: redactJson(note.content),
+          display: note.display,
+          extension,
+        });
         break;
       case 'active-tools':
         this.#active = note.names;
@@ -276,11 +300,15 @@ export class Session {
   #fail(instance: ExtensionSession, error: ExtensionHostError): void {
     const extension = instance.thread.extension.id;
     this.#addFailure({ extension, code: error.code, message: error.message });
-    this.#services.log('warn', `extension ${extension} is not offered in session ${this.id}: ${error.message}`, { extension, session: this.id });
+    this.#services.log('warn', `extension ${extension} is not offered in session ${this.id}: ${error.message}`, {
+      extension,
+      session: this.id,
+    });
   }
 
   #addFailure(failure: Failure): void {
-    if (this.#failures.length < FAILURES_KEPT) this.#failures.push({ ...failure, message: this.#services.results.redactText(failure.message) });
+    if (this.#failures.length < FAILURES_KEPT)
+      this.#failures.push({ ...failure, message: this.#services.results.redactText(failure.message) });
   }
 
   /** Batched per tick: a server that registers a hundred tools is one change. */
@@ -325,5 +353,7 @@ export class Session {
 }
 
 function asHostError(error: unknown): ExtensionHostError {
-  return error instanceof ExtensionHostError ? error : new ExtensionHostError('EXTENSION_LOAD_FAILED', messageOf(error));
+  return error instanceof ExtensionHostError
+    ? error
+    : new ExtensionHostError('EXTENSION_LOAD_FAILED', messageOf(error));
 }

@@ -9,13 +9,35 @@
  * ```
  */
 import type { ErrorCode } from './errors.ts';
-import type { BeforeAgentStartEvent, BeforeAgentStartResult, EventMap, EventName, SessionShutdownEvent, SessionStartEvent } from './events.ts';
+import type {
+  BeforeAgentStartEvent,
+  BeforeAgentStartResult,
+  EventMap,
+  EventName,
+  SessionShutdownEvent,
+  SessionStartEvent,
+} from './events.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Limits } from './limits.ts';
 import type { Content, ExecutionMode, Progress, ToolAnnotations, ToolSource } from './tool.ts';
 
-export type { BeforeAgentStartEvent, BeforeAgentStartResult, Content, ErrorCode, EventMap, EventName, ExecutionMode, JsonObject, JsonValue };
-export type { Limits, Progress, SessionShutdownEvent, SessionStartEvent, ToolAnnotations, ToolSource };
+export type {
+  BeforeAgentStartEvent,
+  BeforeAgentStartResult,
+  Content,
+  ErrorCode,
+  EventMap,
+  EventName,
+  ExecutionMode,
+  JsonObject,
+  JsonValue,
+  Limits,
+  Progress,
+  SessionShutdownEvent,
+  SessionStartEvent,
+  ToolAnnotations,
+  ToolSource,
+};
 
 /** What `execute` returns. `isError` defaults to false. Images are base64; caps are applied behind it. */
 export interface ToolExecutionResult {
@@ -146,7 +168,10 @@ export interface ExtensionApi {
    */
   on<Name extends EventName>(
     event: Name,
-    handler: (event: EventMap[Name]['event'], ctx: ExtensionContext) => Promise<EventMap[Name]['result']> | EventMap[Name]['result'],
+    handler: (
+      event: EventMap[Name]['event'],
+      ctx: ExtensionContext,
+    ) => Promise<EventMap[Name]['result']> | EventMap[Name]['result'],
     options?: { readonly timeoutMs?: number },
   ): () => void;
   /** Built-ins and every tool offered in this session; in the factory only built-ins and its own. */
@@ -157,7 +182,12 @@ export interface ExtensionApi {
   /** Appends to the chat without a turn. */
   sendMessage(message: { readonly customType: string; readonly content: JsonValue; readonly display?: boolean }): void;
   /** Shown in `session.failures` and `inspect()`. */
-  reportFailure(failure: { readonly server?: string; readonly tool?: string; readonly code: ErrorCode; readonly message: string }): void;
+  reportFailure(failure: {
+    readonly server?: string;
+    readonly tool?: string;
+    readonly code: ErrorCode;
+    readonly message: string;
+  }): void;
   /** As given with the path. */
   readonly options: JsonObject;
   /** Absolute. */

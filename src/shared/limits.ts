@@ -116,7 +116,8 @@ export function resolveLimits(given: Partial<Limits> = {}): { limits: Limits; pr
 const Milliseconds = z.array(z.number().nonnegative()).min(1);
 
 function problemOf(name: string, value: unknown): string | undefined {
-  if (!Object.hasOwn(DEFAULT_LIMITS, name)) return `no such limit (there are ${Object.keys(DEFAULT_LIMITS).join(', ')})`;
+  if (!Object.hasOwn(DEFAULT_LIMITS, name))
+    return `no such limit (there are ${Object.keys(DEFAULT_LIMITS).join(', ')})`;
   if (name === 'restartBackoffMs') {
     return Milliseconds.safeParse(value).success ? undefined : 'must be a list of milliseconds with at least one entry';
   }

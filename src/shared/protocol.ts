@@ -187,7 +187,12 @@ export type SessionNote =
   | { readonly type: 'failure'; readonly failure: Omit<Failure, 'extension'> };
 
 export const ThreadNoteSchema: z.ZodType<ThreadNote> = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('log'), level: z.enum(LOG_LEVELS), message: z.string(), facts: z.exactOptional(z.unknown()) }),
+  z.object({
+    type: z.literal('log'),
+    level: z.enum(LOG_LEVELS),
+    message: z.string(),
+    facts: z.exactOptional(z.unknown()),
+  }),
   z.object({
     type: z.literal('process'),
     pid: z.int().min(2),

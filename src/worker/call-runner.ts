@@ -63,7 +63,10 @@ export class CallRunner {
 
 function thrownResult(name: string, thrown: unknown, caps: { limits: Limits; overlapBytes: number }): WireToolResult {
   // By name as well: a second copy of our module in an extension's own node_modules has another class.
-  if (thrown instanceof ToolExecutionError || (thrown instanceof Error && thrown.name === 'ToolExecutionError' && 'result' in thrown)) {
+  if (
+    thrown instanceof ToolExecutionError ||
+    (thrown instanceof Error && thrown.name === 'ToolExecutionError' && 'result' in thrown)
+  ) {
     const gated = gateResult(name, thrown.result, caps);
     return { ...gated, isError: true };
   }
@@ -98,7 +101,10 @@ function throttle(send: (progress: Progress) => void): { push: (progress: Progre
 }
 
 function readProgress(given: unknown): Progress {
-  const { progress, total, message } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  const { progress, total, message } = (typeof given === 'object' && given !== null ? given : {}) as Record<
+    string,
+    unknown
+  >;
   return {
     ...(typeof progress === 'number' ? { progress } : {}),
     ...(typeof total === 'number' ? { total } : {}),

@@ -1,7 +1,7 @@
-import { EVENT_NAMES, type EventName } from '../shared/events.ts';
-import { isRecord, type JsonObject, type JsonValue, setOwn } from '../shared/json.ts';
 import { messageOf } from '../shared/errors.ts';
+import { EVENT_NAMES, type EventName } from '../shared/events.ts';
 import type { ExtensionContext, Logger } from '../shared/extension-api.ts';
+import { isRecord, type JsonObject, type JsonValue, setOwn } from '../shared/json.ts';
 import type { Commit } from '../shared/protocol.ts';
 
 type AnyHandler = (event: JsonObject, ctx: ExtensionContext) => unknown;
@@ -35,7 +35,10 @@ export class EventHandlers {
   get announced(): Commit['events'] {
     return [...this.#subscriptions]
       .filter(([, set]) => set.size > 0)
-      .map(([event, set]) => ({ event, timeoutMs: [...set].reduce((sum, subscription) => sum + subscription.timeoutMs, 0) }));
+      .map(([event, set]) => ({
+        event,
+        timeoutMs: [...set].reduce((sum, subscription) => sum + subscription.timeoutMs, 0),
+      }));
   }
 
   clear(): void {
@@ -55,7 +58,12 @@ export class EventHandlers {
     return event === 'before_agent_start' ? { sections } : {};
   }
 
-  async #run(event: EventName, { handler, timeoutMs }: Subscription, payload: JsonObject, ctx: ExtensionContext): Promise<unknown> {
+  async #run(
+    event: EventName,
+    { handler, timeoutMs }: Subscription,
+    payload: JsonObject,
+    ctx: ExtensionContext,
+  ): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`it did not end within ${timeoutMs} ms`)), timeoutMs);
@@ -70,4 +78,3 @@ export class EventHandlers {
     }
   }
 }
-

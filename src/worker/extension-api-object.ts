@@ -32,7 +32,10 @@ export function createExtensionApi(services: ThreadServices, instance: InstanceP
     },
     registerCommand: (name, command) => {
       if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(name)) {
-        throw new ExtensionHostError('INVALID_ARGUMENT', `a command's name must match [A-Za-z0-9][A-Za-z0-9_-]{0,63}, not ${JSON.stringify(name)}`);
+        throw new ExtensionHostError(
+          'INVALID_ARGUMENT',
+          `a command's name must match [A-Za-z0-9][A-Za-z0-9_-]{0,63}, not ${JSON.stringify(name)}`,
+        );
       }
       if (!isRecord(command) || typeof command.handler !== 'function') {
         throw new ExtensionHostError('INVALID_ARGUMENT', `command ${name} has no handler function`);
@@ -50,7 +53,8 @@ export function createExtensionApi(services: ThreadServices, instance: InstanceP
     },
     sendMessage: ({ customType, content, display }) => {
       const copied = copyJson(content, MESSAGE_BOUNDS);
-      if (!copied.ok) throw new ExtensionHostError('INVALID_ARGUMENT', `the content of a message cannot be sent: ${copied.reason}`);
+      if (!copied.ok)
+        throw new ExtensionHostError('INVALID_ARGUMENT', `the content of a message cannot be sent: ${copied.reason}`);
       instance.sendMessage(String(customType).slice(0, 64), copied.value, display !== false);
     },
     reportFailure: ({ server, tool, code, message }) =>

@@ -1,7 +1,7 @@
 import { createJiti } from 'jiti';
 import { ExtensionHostError, messageOf } from '../shared/errors.ts';
-import * as extensionApi from '../shared/extension-api.ts';
 import type { ExtensionFactory } from '../shared/extension-api.ts';
+import * as extensionApi from '../shared/extension-api.ts';
 
 /** Our own extensions lie beside this file and load natively. */
 const OWN_ROOT = new URL('./', import.meta.url).href;

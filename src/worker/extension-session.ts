@@ -92,7 +92,8 @@ export class ExtensionSession implements SessionRemote {
           timer = setTimeout(() => reject(new ExtensionHostError('ACTIVATION_TIMEOUT', late)), factoryMs);
         }),
       ]);
-      if (this.#state === 'dead') throw new ExtensionHostError('SESSION_CLOSED', 'the session was closed while the extension activated');
+      if (this.#state === 'dead')
+        throw new ExtensionHostError('SESSION_CLOSED', 'the session was closed while the extension activated');
     } catch (error) {
       await this.close();
       throw error;
@@ -120,10 +121,14 @@ export class ExtensionSession implements SessionRemote {
 
   async command(name: string, args: string): Promise<Outcome<string>> {
     const command = this.#commands.get(name);
-    if (!command) return failed(new ExtensionHostError('INVALID_ARGUMENT', `there is no command ${name}`), 'INVALID_ARGUMENT');
+    if (!command)
+      return failed(new ExtensionHostError('INVALID_ARGUMENT', `there is no command ${name}`), 'INVALID_ARGUMENT');
     try {
       const text: unknown = await command.handler(args, this.#context);
-      return { ok: true, value: typeof text === 'string' ? text.slice(0, this.#services.limits.textBytes).toWellFormed() : '' };
+      return {
+        ok: true,
+        value: typeof text === 'string' ? text.slice(0, this.#services.limits.textBytes).toWellFormed() : '',
+      };
     } catch (error) {
       return failed(error, 'INVALID_ARGUMENT');
     }
@@ -186,7 +191,10 @@ export class ExtensionSession implements SessionRemote {
       on: (event, handler, timeoutMs) => {
         const remove = this.#state === 'dead' ? undefined : this.#events.add(event, handler, timeoutMs);
         if (!remove) {
-          this.#services.log.warn({ event: String(event) }, `this version has no event ${String(event)}; its handler will not be called`);
+          this.#services.log.warn(
+            { event: String(event) },
+            `this version has no event ${String(event)}; its handler will not be called`,
+          );
           return () => {};
         }
         this.#changed();
@@ -212,7 +220,10 @@ export class ExtensionSession implements SessionRemote {
       name,
       source: { kind: 'extension' as const, extension: '', ...source },
     }));
-    return { tools: [...this.#snapshot.tools, ...own], active: [...this.#snapshot.active, ...own.map(({ name }) => name)] };
+    return {
+      tools: [...this.#snapshot.tools, ...own],
+      active: [...this.#snapshot.active, ...own.map(({ name }) => name)],
+    };
   }
 
   #createContext(): ExtensionContext {
@@ -222,10 +233,13 @@ export class ExtensionSession implements SessionRemote {
       cwd,
       ...(timeZone === undefined ? {} : { timeZone }),
       signal: this.#life.signal,
-      processes: { prepare: (request) => this.#host.request('process.prepare', { ...request, args: [...request.args] }) },
+      processes: {
+        prepare: (request) => this.#host.request('process.prepare', { ...request, args: [...request.args] }),
+      },
       ui: {
         notify: (text, level = 'info') => this.#note({ type: 'notify', level, text: String(text).slice(0, 8192) }),
-        setStatus: (key, text) => this.#note({ type: 'status', key: String(key).slice(0, 64), text: String(text).slice(0, 1024) }),
+        setStatus: (key, text) =>
+          this.#note({ type: 'status', key: String(key).slice(0, 64), text: String(text).slice(0, 1024) }),
       },
     };
   }
@@ -266,6 +280,9 @@ export class ExtensionSession implements SessionRemote {
   }
 }
 
-function failed(error: unknown, fallback: 'PROTOCOL' | 'INVALID_ARGUMENT'): { ok: false; error: ReturnType<typeof toWireError> } {
+function failed(
+  error: unknown,
+  fallback: 'PROTOCOL' | 'INVALID_ARGUMENT',
+): { ok: false; error: ReturnType<typeof toWireError> } {
   return { ok: false, error: toWireError(error instanceof Error ? error : new Error(messageOf(error)), fallback) };
 }

@@ -9,7 +9,12 @@ const VALUE_BOUNDS = { maxDepth: 64, maxBytes: 16 * 1024 * 1024 };
 const claims = new WeakMap<HostClient, Map<string, Promise<JsonValue>>>();
 
 /** The thread's side of `api.cache.once`: the host says who produces; the others wait there. */
-export function claimOnce(host: HostClient, key: string, produce: () => Promise<JsonValue>, failureTtlMs: number): Promise<JsonValue> {
+export function claimOnce(
+  host: HostClient,
+  key: string,
+  produce: () => Promise<JsonValue>,
+  failureTtlMs: number,
+): Promise<JsonValue> {
   const mine = claims.get(host) ?? new Map<string, Promise<JsonValue>>();
   claims.set(host, mine);
   const running = mine.get(key);
@@ -19,7 +24,12 @@ export function claimOnce(host: HostClient, key: string, produce: () => Promise<
   return claim;
 }
 
-async function claimFromHost(host: HostClient, key: string, produce: () => Promise<JsonValue>, failureTtlMs: number): Promise<JsonValue> {
+async function claimFromHost(
+  host: HostClient,
+  key: string,
+  produce: () => Promise<JsonValue>,
+  failureTtlMs: number,
+): Promise<JsonValue> {
   const answer = await host.request('cache.claim', { key });
   if (answer.state === 'value') return answer.value as JsonValue;
   const { ticket } = answer;

@@ -20,7 +20,10 @@ export class RequestBudget {
       return;
     }
     if (this.#waiting.length >= this.#limits.hostRequestsQueued) {
-      throw new ExtensionHostError('HOST_BUSY', 'too many requests of this extension wait for the host; ask for less at once');
+      throw new ExtensionHostError(
+        'HOST_BUSY',
+        'too many requests of this extension wait for the host; ask for less at once',
+      );
     }
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

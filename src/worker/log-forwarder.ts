@@ -76,7 +76,11 @@ export class LogForwarder implements Logger {
       this.#report = undefined;
       const dropped = this.#dropped;
       this.#dropped = 0;
-      this.#post({ type: 'log', level: 'warn', message: `${dropped} log records dropped: more than the limits let through` });
+      this.#post({
+        type: 'log',
+        level: 'warn',
+        message: `${dropped} log records dropped: more than the limits let through`,
+      });
     }, WINDOW_MS).unref();
     return false;
   }

@@ -31,20 +31,33 @@ export class ToolTableBuilder {
   add(definition: ToolDefinition): Omit<Failure, 'extension'> | undefined {
     const { name, execute } = definition;
     if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-      throw new ExtensionHostError('INVALID_ARGUMENT', `a tool's name must match [A-Za-z0-9_-]{1,64}, not ${JSON.stringify(name)}`);
+      throw new ExtensionHostError(
+        'INVALID_ARGUMENT',
+        `a tool's name must match [A-Za-z0-9_-]{1,64}, not ${JSON.stringify(name)}`,
+      );
     }
-    if (typeof execute !== 'function') throw new ExtensionHostError('INVALID_ARGUMENT', `tool ${name} has no execute function`);
+    if (typeof execute !== 'function')
+      throw new ExtensionHostError('INVALID_ARGUMENT', `tool ${name} has no execute function`);
     if (this.#tools.has(name)) {
       return { tool: name, code: 'NAME_TAKEN', message: `tool ${name} is registered already; the first one stays` };
     }
     const { toolsPerExtension, toolTableBytes } = this.#limits;
     if (this.#tools.size >= toolsPerExtension) {
-      return { tool: name, code: 'TOOL_QUARANTINED', message: `tool ${name} is one more than the limit of ${toolsPerExtension} tools` };
+      return {
+        tool: name,
+        code: 'TOOL_QUARANTINED',
+        message: `tool ${name} is one more than the limit of ${toolsPerExtension} tools`,
+      };
     }
     const wire = toWireTool(definition, this.#limits);
-    if (typeof wire === 'string') return { tool: name, code: 'TOOL_QUARANTINED', message: `tool ${name} is left out: ${wire}` };
+    if (typeof wire === 'string')
+      return { tool: name, code: 'TOOL_QUARANTINED', message: `tool ${name} is left out: ${wire}` };
     if (this.#bytes + wire.bytes > toolTableBytes) {
-      return { tool: name, code: 'TOOL_QUARANTINED', message: `tool ${name} is left out: all tools together are over ${toolTableBytes} bytes` };
+      return {
+        tool: name,
+        code: 'TOOL_QUARANTINED',
+        message: `tool ${name} is left out: all tools together are over ${toolTableBytes} bytes`,
+      };
     }
     this.#tools.set(name, { ...wire, execute: execute.bind(definition) });
     this.#bytes += wire.bytes;
@@ -93,7 +106,8 @@ function toWireTool(definition: ToolDefinition, limits: Limits): { wire: WireToo
   const annotations = definition.annotations === undefined ? undefined : copySchema(definition.annotations, limits);
   if (typeof annotations === 'string') return `its annotations are unusable: ${annotations}`;
   const text = typeof description === 'string' ? description.toWellFormed() : '';
-  if (Buffer.byteLength(text) > limits.descriptionBytes) return `its description is over ${limits.descriptionBytes} bytes`;
+  if (Buffer.byteLength(text) > limits.descriptionBytes)
+    return `its description is over ${limits.descriptionBytes} bytes`;
   const wire: WireTool = {
     name,
     description: text,

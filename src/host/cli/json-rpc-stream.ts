@@ -6,7 +6,7 @@ import { LineReader } from './line-reader.ts';
 import type { Outbox } from './outbox.ts';
 
 /** A longer line is refused without being read: its JSON text could stop the process. */
-export const RPC_LINE_BYTES = 16 * 1024 * 1024;
+const RPC_LINE_BYTES = 16 * 1024 * 1024;
 
 /** While the client leaves more than this unread, nothing more is read from it. */
 const PAUSE_BYTES = 64 * 1024 * 1024;

@@ -28,7 +28,7 @@ export function restrictServers(config: CliConfig, names: readonly string[]): Cl
 }
 
 /** One line a problem, so that all can be mended at once. */
-export function configError(problems: readonly string[]): ExtensionHostError {
+function configError(problems: readonly string[]): ExtensionHostError {
   const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
   const list = problems.map((problem) => `\n  ${problem}`).join('');
   return new ExtensionHostError('CONFIG_INVALID', `the configuration has ${count}:${list}`, { data: { problems } });

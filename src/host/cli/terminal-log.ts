@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { isRecord } from '../../shared/json.ts';
 import { printable } from '../../shared/printable.ts';
@@ -10,11 +11,13 @@ export function isLogged(level: Exclude<LogLevelName, 'silent'>, wanted: LogLeve
   return LOG_LEVEL_NAMES.indexOf(level) >= LOG_LEVEL_NAMES.indexOf(wanted);
 }
 
+type LogStream = Writable & { readonly isTTY?: boolean };
+
 /** While so much of stderr is unread, records are dropped and counted: a host never waits for whoever reads its log. */
 const UNREAD_BYTES = 1024 * 1024;
 
 /** The command line's log on stderr: JSON, one record a line, or on a terminal one line of text. */
-export function stderrLogger(level: LogLevelName, stderr: NodeJS.WriteStream = process.stderr): Logger {
+export function stderrLogger(level: LogLevelName, stderr: LogStream = process.stderr): Logger {
   let dropped = 0;
   stderr.on('error', () => undefined); // whoever read it is gone, which is no reason to stop
   const write = (line: string): void => {

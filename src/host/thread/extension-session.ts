@@ -9,8 +9,8 @@ import {
   SessionNoteSchema,
   type SessionOpening,
   type SessionRemote,
-  ToolTableSchema,
   type ToolSnapshot,
+  ToolTableSchema,
   type WireToolResult,
   WireToolResultSchema,
 } from '../../shared/protocol.ts';
@@ -29,7 +29,12 @@ export interface InstanceCallbacks {
   readonly opening: () => SessionOpening;
   readonly onNote: (instance: ExtensionSession, note: Exclude<SessionNote, { type: 'commit' }>) => void;
   readonly onCommit: (instance: ExtensionSession, commit: Commit) => void;
-  readonly onRequest: (instance: ExtensionSession, generation: ThreadGeneration, op: string, payload: unknown) => Promise<unknown>;
+  readonly onRequest: (
+    instance: ExtensionSession,
+    generation: ThreadGeneration,
+    op: string,
+    payload: unknown,
+  ) => Promise<unknown>;
 }
 
 interface Attachment {
@@ -107,7 +112,10 @@ export class ExtensionSession {
     const attachment = this.#attachment;
     if (announced === undefined || !attachment?.generation.alive) return undefined;
     const bound = Math.min(announced, timeoutMs ?? announced) + EMIT_SLACK_MS;
-    const late = new ExtensionHostError('THREAD_STALLED', `extension ${this.thread.extension.id} did not end ${event} within ${bound} ms`);
+    const late = new ExtensionHostError(
+      'THREAD_STALLED',
+      `extension ${this.thread.extension.id} did not end ${event} within ${bound} ms`,
+    );
     return await withDeadline(attachment.link.call('emit', [event, payload], PayloadSchema), bound, late);
   }
 
@@ -126,7 +134,8 @@ export class ExtensionSession {
   #attach(reason: SessionStartReason): Promise<Attachment> {
     if (this.#closed) return Promise.reject(this.#closed);
     const attachment = this.#attachment;
-    if (attachment?.generation.alive && attachment.generation === this.thread.current) return Promise.resolve(attachment);
+    if (attachment?.generation.alive && attachment.generation === this.thread.current)
+      return Promise.resolve(attachment);
     this.#attaching ??= this.#activateIn(reason).finally(() => {
       this.#attaching = undefined;
     });
@@ -143,7 +152,10 @@ export class ExtensionSession {
       onNote: (note) => this.#take(link, note),
       onRequest: (op, payload) => this.#callbacks.onRequest(this, generation, op, payload),
       onViolation: (what) =>
-        this.#callbacks.onNote(this, { type: 'failure', failure: { code: 'PROTOCOL', message: `the extension sent ${what}` } }),
+        this.#callbacks.onNote(this, {
+          type: 'failure',
+          failure: { code: 'PROTOCOL', message: `the extension sent ${what}` },
+        }),
     });
     void generation.died.then((cause) => link.close(cause));
     this.#attachment = { generation, link };

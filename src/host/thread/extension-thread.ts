@@ -4,8 +4,8 @@ import type { JsonObject } from '../../shared/json.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { ThreadNote } from '../../shared/protocol.ts';
 import type { ExtensionState } from '../options.ts';
-import { ToolTableStore } from './tool-table-store.ts';
 import { ThreadGeneration } from './thread-generation.ts';
+import { ToolTableStore } from './tool-table-store.ts';
 
 /** An extension, resolved to its entry. */
 export interface ResolvedExtension {
@@ -26,7 +26,12 @@ export interface ThreadServices {
   readonly environment: () => Readonly<Record<string, string>>;
   readonly onLog: (extension: string, note: Extract<ThreadNote, { type: 'log' }>) => void;
   /** A host request on a control port: it belongs to no session. */
-  readonly onRequest: (thread: ExtensionThread, generation: ThreadGeneration, op: string, payload: unknown) => Promise<unknown>;
+  readonly onRequest: (
+    thread: ExtensionThread,
+    generation: ThreadGeneration,
+    op: string,
+    payload: unknown,
+  ) => Promise<unknown>;
   readonly onDeath: (thread: ExtensionThread, generation: ThreadGeneration) => void;
   readonly onState: (thread: ExtensionThread, reason: string | undefined) => void;
   readonly redactTable: (value: unknown) => unknown;
@@ -78,7 +83,8 @@ export class ExtensionThread {
    */
   acquire(): Promise<ThreadGeneration> {
     if (this.#generation?.alive && this.#state === 'running') return Promise.resolve(this.#generation);
-    if (this.#state === 'closed' || this.#state === 'failed' || this.#state === 'crash-looping') return Promise.reject(this.#refusal());
+    if (this.#state === 'closed' || this.#state === 'failed' || this.#state === 'crash-looping')
+      return Promise.reject(this.#refusal());
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined;
     });
@@ -144,7 +150,8 @@ export class ExtensionThread {
       env: environment(),
       onNote: (note) => onLog(id, note),
       onRequest: (op, payload) => onRequest(this, generation, op, payload),
-      onViolation: (what) => onLog(id, { type: 'log', level: 'warn', message: `extension ${id} sent ${what}; it is ignored` }),
+      onViolation: (what) =>
+        onLog(id, { type: 'log', level: 'warn', message: `extension ${id} sent ${what}; it is ignored` }),
     });
     void generation.died.then((cause) => this.#died(generation, cause));
     return generation;
@@ -164,7 +171,9 @@ export class ExtensionThread {
     const given = error instanceof ExtensionHostError ? error : undefined;
     const reason = new ExtensionHostError(
       'EXTENSION_LOAD_FAILED',
-      given?.code === 'EXTENSION_LOAD_FAILED' ? given.message : `extension ${this.extension.id} could not be loaded: ${given?.message ?? String(error)}`,
+      given?.code === 'EXTENSION_LOAD_FAILED'
+        ? given.message
+        : `extension ${this.extension.id} could not be loaded: ${given?.message ?? String(error)}`,
       { cause: error },
     );
     await generation.end(reason, 0);
@@ -176,7 +185,10 @@ export class ExtensionThread {
   /** Waits as long as the deaths so far ask for; the end of the host ends it. */
   async #backOff(): Promise<void> {
     const { restartBackoffMs } = this.#services.limits;
-    const ms = this.#deaths.length === 0 ? 0 : (restartBackoffMs[Math.min(this.#deaths.length, restartBackoffMs.length) - 1] ?? 0);
+    const ms =
+      this.#deaths.length === 0
+        ? 0
+        : (restartBackoffMs[Math.min(this.#deaths.length, restartBackoffMs.length) - 1] ?? 0);
     if (ms === 0 || this.#isClosed()) return;
     await delay(ms, undefined, { signal: this.#ending.signal }).catch(() => {});
   }

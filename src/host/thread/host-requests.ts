@@ -1,6 +1,11 @@
 import type * as z from 'zod';
 import { ExtensionHostError } from '../../shared/errors.ts';
-import { HOST_REQUESTS, type HostAnswers, type HostRequestName, type HostRequestPayload } from '../../shared/protocol.ts';
+import {
+  HOST_REQUESTS,
+  type HostAnswers,
+  type HostRequestName,
+  type HostRequestPayload,
+} from '../../shared/protocol.ts';
 import type { SharedCache } from '../policy/shared-cache.ts';
 
 /** Who asks: the extension, the life of its thread, and the session when it came on a session's port. */
@@ -13,7 +18,10 @@ export interface Requester {
 
 export interface RequestServices {
   readonly cache: SharedCache;
-  readonly prepare: (request: HostRequestPayload<'process.prepare'>, requester: Requester) => HostAnswers['process.prepare'];
+  readonly prepare: (
+    request: HostRequestPayload<'process.prepare'>,
+    requester: Requester,
+  ) => HostAnswers['process.prepare'];
   readonly readEnv: (name: string, requester: Requester) => string | undefined;
 }
 
@@ -50,7 +58,12 @@ const handlers: Handlers = {
 };
 
 /** Answers one request of a thread from the closed table. @throws PROTOCOL for an unknown one or a wrong payload */
-export async function answerRequest(op: string, payload: unknown, requester: Requester, services: RequestServices): Promise<unknown> {
+export async function answerRequest(
+  op: string,
+  payload: unknown,
+  requester: Requester,
+  services: RequestServices,
+): Promise<unknown> {
   if (!isRequest(op)) throw new ExtensionHostError('PROTOCOL', `the host knows no request ${op}`);
   return await dispatch(op, payload, requester, services);
 }

@@ -1,13 +1,15 @@
-import * as Comlink from 'comlink';
 import type { MessagePort } from 'node:worker_threads';
-import * as z from 'zod';
+import * as Comlink from 'comlink';
+import type * as z from 'zod';
 import { ExtensionHostError, fromWireError, messageOf, toWireError } from '../../shared/errors.ts';
 import { portEndpoint } from '../../shared/port-endpoint.ts';
 import { HostRequestSchema, type Outcome, outcomeSchema } from '../../shared/protocol.ts';
 
 type Method = (...args: never[]) => Promise<unknown>;
 type MethodName<Remote> = { [Key in keyof Remote]: Remote[Key] extends Method ? Key : never }[keyof Remote] & string;
-type ValueOf<Remote, Name extends MethodName<Remote>> = Remote[Name] extends (...args: never[]) => Promise<Outcome<infer T>>
+type ValueOf<Remote, Name extends MethodName<Remote>> = Remote[Name] extends (
+  ...args: never[]
+) => Promise<Outcome<infer T>>
   ? T
   : never;
 
@@ -91,7 +93,9 @@ export class Link<Remote extends object, Note> {
         },
         (error: unknown) => {
           this.#pending.delete(reject);
-          reject(new ExtensionHostError('PROTOCOL', `${name} could not be called: ${messageOf(error)}`, { cause: error }));
+          reject(
+            new ExtensionHostError('PROTOCOL', `${name} could not be called: ${messageOf(error)}`, { cause: error }),
+          );
         },
       );
     });

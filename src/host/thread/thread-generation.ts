@@ -1,5 +1,5 @@
-import * as Comlink from 'comlink';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import * as Comlink from 'comlink';
 import * as z from 'zod';
 import { ExtensionHostError, messageOf } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
@@ -92,7 +92,10 @@ export class ThreadGeneration {
   /** Activates an instance. `port` goes to the thread. */
   async openSession(opening: SessionOpening, port: MessagePort): Promise<Commit> {
     const { factoryMs } = this.#options.limits;
-    const late = new ExtensionHostError('ACTIVATION_TIMEOUT', `its thread did not answer within ${factoryMs / 1000 + 1} s (timed out)`);
+    const late = new ExtensionHostError(
+      'ACTIVATION_TIMEOUT',
+      `its thread did not answer within ${factoryMs / 1000 + 1} s (timed out)`,
+    );
     const answer = this.#link.call('openSession', [opening, Comlink.transfer(port, [port])], CommitSchema);
     // The thread keeps the time of the factory; this is for a thread that does not answer at all.
     return await withDeadline(answer, factoryMs + 1000, late);
@@ -143,12 +146,20 @@ export class ThreadGeneration {
     this.#cause ??=
       code === 'ERR_WORKER_OUT_OF_MEMORY'
         ? new ExtensionHostError('THREAD_MEMORY', `the thread of extension ${extension} ran out of memory`)
-        : new ExtensionHostError('THREAD_EXITED', `the thread of extension ${extension} ended with an error: ${messageOf(error)}`);
+        : new ExtensionHostError(
+            'THREAD_EXITED',
+            `the thread of extension ${extension} ended with an error: ${messageOf(error)}`,
+          );
   }
 
   #exited(code: number): void {
     const { extension } = this.#options;
-    this.#die(new ExtensionHostError('THREAD_EXITED', `the thread of extension ${extension} ended: it exited with code ${code}`));
+    this.#die(
+      new ExtensionHostError(
+        'THREAD_EXITED',
+        `the thread of extension ${extension} ended: it exited with code ${code}`,
+      ),
+    );
   }
 
   #portClosed(): void {

@@ -1,6 +1,6 @@
 import { imageSize } from 'image-size';
-import type { Content } from '../../shared/tool.ts';
 import type { Limits } from '../../shared/limits.ts';
+import type { Content } from '../../shared/tool.ts';
 
 /** What model providers take. Types by image-size's names. */
 const ACCEPTED = new Map([
@@ -26,7 +26,8 @@ export class ImageGate {
     if (typeof data !== 'string') return omitted(mime, 0, 'no data');
     const { imageBytes, imagesBytes, imagesPerResult, imageSidePixels } = this.#limits;
     // Looked at before decoding: a bomb is never turned into a Buffer.
-    if (estimatedBytes(data) > imageBytes + 1024) return omitted(mime, estimatedBytes(data), `over ${imageBytes} bytes`);
+    if (estimatedBytes(data) > imageBytes + 1024)
+      return omitted(mime, estimatedBytes(data), `over ${imageBytes} bytes`);
     const bytes = Buffer.from(withoutDataUrl(data), 'base64');
     if (bytes.length > imageBytes) return omitted(mime, bytes.length, `over ${imageBytes} bytes`);
     const shape = shapeOf(bytes);

@@ -20,7 +20,10 @@ export function gateResult(tool: string, returned: unknown, caps: Caps): WireToo
   try {
     if (typeof returned === 'string') return gate({ content: [{ type: 'text', text: returned }] }, caps);
     if (isRecord(returned) && Array.isArray(returned['content'])) return gate(returned, caps);
-    return gateError(`Tool ${tool} returned ${describe(returned)}, which is no result: return { content: [...] } or a string.`, caps);
+    return gateError(
+      `Tool ${tool} returned ${describe(returned)}, which is no result: return { content: [...] } or a string.`,
+      caps,
+    );
   } catch (error) {
     const why = error instanceof ExtensionHostError ? error.message : 'it cannot be read';
     return gateError(`Tool ${tool} returned a value that is no result: ${why}.`, caps);

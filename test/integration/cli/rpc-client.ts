@@ -63,7 +63,7 @@ export class RpcClient {
 
   /** Waits for the answer to a request. */
   async answer(id: string | number): Promise<RpcMessage> {
-    return await waitUntil(
+    return waitUntil(
       () => this.messages.find((message) => message.id === id && message.method === undefined),
       `the answer to ${id}; stderr: ${this.stderr}`,
     );
@@ -71,7 +71,7 @@ export class RpcClient {
 
   /** Sends a request and waits for its answer. */
   async ask(method: string, params: object = {}): Promise<RpcMessage> {
-    return await this.answer(this.send(method, params));
+    return this.answer(this.send(method, params));
   }
 
   /** The same for one that has to succeed. */
@@ -108,10 +108,7 @@ export class RpcClient {
   ): Promise<Readonly<Record<string, unknown>>> {
     const fits = (params: Readonly<Record<string, unknown>>): boolean =>
       Object.entries(some).every(([key, value]) => params[key] === value);
-    return await waitUntil(
-      () => this.notifications(method).find(fits),
-      `the notification ${method} ${JSON.stringify(some)}`,
-    );
+    return waitUntil(() => this.notifications(method).find(fits), `the notification ${method} ${JSON.stringify(some)}`);
   }
 }
 

@@ -19,7 +19,10 @@ test('arguments that do not fit are an error result that names them, and nothing
   const wrong = await session.callTool({ name: 'add', arguments: { a: 1, b: '2' } });
   expect(textOf(wrong)).toContain('"b" must be number, not string');
   for (const result of [missing, wrong]) {
-    expect(result).toMatchObject({ isError: true, details: { outcome: 'not-sent', error: { code: 'INVALID_ARGUMENT' } } });
+    expect(result).toMatchObject({
+      isError: true,
+      details: { outcome: 'not-sent', error: { code: 'INVALID_ARGUMENT' } },
+    });
   }
   expect(textOf(await session.callTool({ name: 'add', arguments: { a: 1, b: 2 } }))).toBe('3');
 });
@@ -59,7 +62,10 @@ test('a timeout ends the call as a result, and the tool is told', async () => {
   const session = await openSession(host());
   const result = await session.callTool({ name: 'waits', arguments: { tag: 'late' } }, { timeoutMs: 100 });
   expect(textOf(result)).toBe('waits timed out after 0.1s');
-  expect(result).toMatchObject({ isError: true, details: { outcome: 'sent-unknown', error: { code: 'CALL_TIMEOUT' } } });
+  expect(result).toMatchObject({
+    isError: true,
+    details: { outcome: 'sent-unknown', error: { code: 'CALL_TIMEOUT' } },
+  });
   await waitUntil(async () => textOf(await session.callTool({ name: 'aborts' })) === 'late', 'the abort in the thread');
 });
 
@@ -72,7 +78,10 @@ test('an abort rejects as an abort with the reason as its cause, and the tool is
   const reason = new Error('the person went away');
   controller.abort(reason);
   await expect(call).rejects.toMatchObject({ name: 'AbortError', code: 'ABORTED', cause: reason });
-  await waitUntil(async () => textOf(await session.callTool({ name: 'aborts' })) === 'given up', 'the abort in the thread');
+  await waitUntil(
+    async () => textOf(await session.callTool({ name: 'aborts' })) === 'given up',
+    'the abort in the thread',
+  );
 });
 
 test('a call with an aborted signal rejects and never reaches the thread', async () => {
@@ -97,11 +106,14 @@ test('progress arrives in order and before the result, the last one included', a
 
 test('a progress listener that throws does not break the call', async () => {
   const session = await openSession(host());
-  const result = await session.callTool({ name: 'progress' }, {
-    onProgress: () => {
-      throw new Error('a careless listener');
+  const result = await session.callTool(
+    { name: 'progress' },
+    {
+      onProgress: () => {
+        throw new Error('a careless listener');
+      },
     },
-  });
+  );
   expect(textOf(result)).toBe('done');
 });
 
@@ -133,7 +145,9 @@ test('a bad entry of a batch fails alone', async () => {
 test('an aborted batch rejects with what had finished', async () => {
   const session = await openSession(host());
   const controller = new AbortController();
-  const batch = session.callTools([{ name: 'in_order', arguments: { tag: 'a' } }, { name: 'never' }], { signal: controller.signal });
+  const batch = session.callTools([{ name: 'in_order', arguments: { tag: 'a' } }, { name: 'never' }], {
+    signal: controller.signal,
+  });
   setTimeout(() => controller.abort(), 300);
   const error: { code: string; data: { results: unknown[] } } = await batch.then(
     () => expect.unreachable(),
@@ -146,7 +160,12 @@ test('an aborted batch rejects with what had finished', async () => {
 test('a tool sees its session', async () => {
   const session = await openSession(host(), { timeZone: 'Pacific/Chatham' });
   const seen: unknown = JSON.parse(textOf(await session.callTool({ name: 'context' }, { expectEpoch: 'an epoch' })));
-  expect(seen).toEqual({ sessionId: session.id, cwd: session.cwd, timeZone: 'Pacific/Chatham', expectEpoch: 'an epoch' });
+  expect(seen).toEqual({
+    sessionId: session.id,
+    cwd: session.cwd,
+    timeZone: 'Pacific/Chatham',
+    expectEpoch: 'an epoch',
+  });
 });
 
 test('closing and restarting a session end its calls as results', async () => {
@@ -157,7 +176,10 @@ test('closing and restarting a session end its calls as results', async () => {
   const closed = session.callTool({ name: 'never' });
   await session.callTool({ name: 'echo' });
   await session.close();
-  expect(await closed).toMatchObject({ isError: true, details: { outcome: 'sent-unknown', error: { code: 'SESSION_CLOSED' } } });
+  expect(await closed).toMatchObject({
+    isError: true,
+    details: { outcome: 'sent-unknown', error: { code: 'SESSION_CLOSED' } },
+  });
   await expect(session.callTool({ name: 'echo' })).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
 });
 

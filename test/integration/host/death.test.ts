@@ -18,19 +18,19 @@ describe.each([
     const pending = [one.callTool({ name: 'never' }), other.callTool({ name: 'never' })];
     const died = await one.callTool({ name: 'die', arguments: { how } });
     for (const result of [died, ...(await Promise.all(pending))]) {
-      expect(result).toMatchObject({ isError: true, details: { outcome: 'sent-unknown', error: { code: 'THREAD_EXITED' } } });
+      expect(result).toMatchObject({
+        isError: true,
+        details: { outcome: 'sent-unknown', error: { code: 'THREAD_EXITED' } },
+      });
       expect(textOf(result)).toMatch(cause);
     }
     expect(textOf(await one.callTool({ name: 'count' }))).toBe('1');
     expect(one.tools.map(({ name }) => name)).toContain('ping');
     expect(textOf(await one.callTool({ name: 'started' }))).toBe('recovered');
     expect(textOf(await other.callTool({ name: 'ping' }))).toBe('alive');
-    expect(states.filter(({ extension }) => extension === 'dies').map(({ state, generation }) => `${state} ${generation}`)).toEqual([
-      'loading 0',
-      'running 1',
-      'restarting 1',
-      'running 2',
-    ]);
+    expect(
+      states.filter(({ extension }) => extension === 'dies').map(({ state, generation }) => `${state} ${generation}`),
+    ).toEqual(['loading 0', 'running 1', 'restarting 1', 'running 2']);
   });
 });
 
@@ -40,7 +40,8 @@ test('a call that was sent into a dying thread cannot hurt the next one', async 
   for (let round = 0; round < 4; round++) {
     const death = session.callTool({ name: 'die', arguments: { how: 'exit 7' } });
     const burst = await Promise.all(Array.from({ length: 50 }, () => session.callTool({ name: 'ping' })));
-    for (const result of burst) expect(result.isError ? result.details?.error?.code : textOf(result)).toMatch(/^(alive|THREAD_EXITED)$/);
+    for (const result of burst)
+      expect(result.isError ? result.details?.error?.code : textOf(result)).toMatch(/^(alive|THREAD_EXITED)$/);
     expect((await death).isError).toBe(true);
     expect(textOf(await session.callTool({ name: 'ping' }))).toBe('alive');
   }
@@ -75,7 +76,9 @@ test('the processes of a dead thread are ended; those of a closed host are reape
   const host = makeHost(['has-child.mjs']);
   const session = await openSession(host);
   const orphan = Number(textOf(await session.callTool({ name: 'spawn' })));
-  expect(host.inspect().processes).toMatchObject([{ pid: orphan, extension: 'has-child', session: session.id, server: 'child' }]);
+  expect(host.inspect().processes).toMatchObject([
+    { pid: orphan, extension: 'has-child', session: session.id, server: 'child' },
+  ]);
   expect((await session.callTool({ name: 'die' })).isError).toBe(true);
   await waitUntilEnded([orphan]);
   const children = [

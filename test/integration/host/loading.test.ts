@@ -6,7 +6,13 @@ import { extensionFile, makeHost, openSession, textOf } from '../../support/exte
 import { makeWorkspace } from '../../support/workspace.ts';
 
 test('an extension is loaded from a .mjs, a .ts and a CommonJS .js file, a file: URL and a folder', async () => {
-  const host = makeHost(['neighbour.mjs', 'typed.ts', 'plain.js', pathToFileURL(extensionFile('calls.mjs')).href, 'folder-extension']);
+  const host = makeHost([
+    'neighbour.mjs',
+    'typed.ts',
+    'plain.js',
+    pathToFileURL(extensionFile('calls.mjs')).href,
+    'folder-extension',
+  ]);
   expect(await host.start()).toEqual({ failures: [] });
   const session = await openSession(host);
   expect(session.failures).toEqual([]);
@@ -14,7 +20,13 @@ test('an extension is loaded from a .mjs, a .ts and a CommonJS .js file, a file:
   expect(textOf(await session.callTool({ name: 'plain' }))).toBe('from CommonJS');
   expect(textOf(await session.callTool({ name: 'in_folder' }))).toBe('from the folder');
   expect(textOf(await session.callTool({ name: 'echo' }))).toBe('{}');
-  expect(host.inspect().extensions.map(({ name }) => name)).toEqual(['neighbour', 'typed', 'plain', 'calls', 'folder-extension']);
+  expect(host.inspect().extensions.map(({ name }) => name)).toEqual([
+    'neighbour',
+    'typed',
+    'plain',
+    'calls',
+    'folder-extension',
+  ]);
 });
 
 test('two extensions of one name are told apart by a number', async () => {
@@ -41,7 +53,10 @@ test('a folder without an entry and a file of another kind say what would do', a
   const folder = makeWorkspace('extension');
   writeFileSync(path.join(folder, 'notes.txt'), 'x');
   const host = makeHost([]);
-  await expect(host.load(folder)).rejects.toMatchObject({ code: 'EXTENSION_LOAD_FAILED', message: expect.stringMatching(/index\.ts/) });
+  await expect(host.load(folder)).rejects.toMatchObject({
+    code: 'EXTENSION_LOAD_FAILED',
+    message: expect.stringMatching(/index\.ts/),
+  });
   await expect(host.load(path.join(folder, 'notes.txt'))).rejects.toThrow(/\.ts, \.js, \.mjs/);
 });
 
@@ -70,7 +85,10 @@ test('a reload takes the file as it is now, in open sessions too', async () => {
   await changed;
   expect(session.tools.map(({ name }) => name)).toEqual(['new_tool']);
   expect(textOf(await session.callTool({ name: 'new_tool' }))).toBe('new_tool');
-  await expect(host.reload('nothing')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringMatching(/changing/) });
+  await expect(host.reload('nothing')).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: expect.stringMatching(/changing/),
+  });
 });
 
 test('a failed extension runs after its file was mended and it was reloaded', async () => {
@@ -80,7 +98,10 @@ test('a failed extension runs after its file was mended and it was reloaded', as
   expect((await host.start()).failures).toHaveLength(1);
   const session = await openSession(host);
   expect(session.failures).toMatchObject([{ extension: 'broken', code: 'EXTENSION_LOAD_FAILED' }]);
-  writeFileSync(file, `export default (api) => { api.registerTool({ name: 'mended', description: 'x', parameters: { type: 'object' }, execute: () => 'ok' }); };`);
+  writeFileSync(
+    file,
+    `export default (api) => { api.registerTool({ name: 'mended', description: 'x', parameters: { type: 'object' }, execute: () => 'ok' }); };`,
+  );
   await host.reload('broken');
   expect(textOf(await session.callTool({ name: 'mended' }))).toBe('ok');
 });

@@ -11,7 +11,10 @@ const hostTool = {
 
 const names = (session: Session): string[] => session.tools.map(({ name }) => name);
 
-const change = async (session: Session, args: { add?: string[]; remove?: string[]; active?: string[] }): Promise<void> => {
+const change = async (
+  session: Session,
+  args: { add?: string[]; remove?: string[]; active?: string[] },
+): Promise<void> => {
   const changed = new Promise((resolve) => session.on('tools-changed', resolve));
   await session.callTool({ name: 'change', arguments: args });
   await changed;
@@ -22,7 +25,9 @@ test('a factory that fails leaves no tool, no command and no handler', async () 
   const session = await openSession(host);
   expect(names(session)).toEqual(['count']);
   expect(session.commands.map(({ name }) => name)).toEqual(['hello']);
-  expect(session.failures).toMatchObject([{ extension: 'registers-half', message: expect.stringMatching(/licence has run out/) }]);
+  expect(session.failures).toMatchObject([
+    { extension: 'registers-half', message: expect.stringMatching(/licence has run out/) },
+  ]);
   expect(await session.beforeAgentStart({ prompt: 'x' })).toEqual({ sections: {} });
 });
 
@@ -41,7 +46,11 @@ test('built-ins are never replaced, the first in load order has a name, and each
   expect(textOf(await session.callTool({ name: 'count' }))).toBe('1');
   expect(textOf(await session.callTool({ name: 'own' }))).toBe('taken over');
   const refused = session.failures.filter(({ code }) => code === 'NAME_TAKEN');
-  expect(refused.map(({ extension, tool }) => `${extension} ${tool}`).sort()).toEqual(['takes-names count', 'takes-names host_tool', 'takes-names own']);
+  expect(refused.map(({ extension, tool }) => `${extension} ${tool}`).sort()).toEqual([
+    'takes-names count',
+    'takes-names host_tool',
+    'takes-names own',
+  ]);
   expect(refused.find(({ tool }) => tool === 'count')?.message).toMatch(/extension neighbour/);
 });
 

@@ -15,7 +15,11 @@ test("a thread's own environment and what it prepares hold no host secret, but t
   const host = makeHost(['asks-host.mjs'], { hostEnv });
   const session = await openSession(host, { timeZone: 'Asia/Tokyo' });
   const own = await asks(session, 'own_environment');
-  expect(own).toMatchObject({ PLAIN: 'plain', HOME: '/home/x', CALDERA_OWNER: expect.stringMatching(new RegExp(`^${process.pid}:\\d+:[0-9a-f]{8}$`)) });
+  expect(own).toMatchObject({
+    PLAIN: 'plain',
+    HOME: '/home/x',
+    CALDERA_OWNER: expect.stringMatching(new RegExp(`^${process.pid}:\\d+:[0-9a-f]{8}$`)),
+  });
   expect(own).not.toHaveProperty('SERVICE_TOKEN');
   const env = { SERVICE_TOKEN: 'given on purpose', PLAIN: null };
   const prepared = await asks(session, 'prepare', { env });
@@ -79,6 +83,8 @@ test('two extensions do not see the values of each other', async () => {
 test('a producer that dies leaves the key to the next one', async () => {
   const host = makeHost(['asks-host.mjs']);
   const session = await openSession(host);
-  expect((await session.callTool({ name: 'die_producing', arguments: { key: 'k' } })).details?.error?.code).toBe('THREAD_EXITED');
+  expect((await session.callTool({ name: 'die_producing', arguments: { key: 'k' } })).details?.error?.code).toBe(
+    'THREAD_EXITED',
+  );
   expect(await asks(session, 'once', { key: 'k' })).toEqual({ production: 1 });
 });

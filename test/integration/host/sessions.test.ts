@@ -16,7 +16,10 @@ test('an id is open once; a closed one can be opened again', async () => {
 test('a cwd that is no folder and a zone that is none are refused by name', async () => {
   const host = makeHost([]);
   const missing = `${makeWorkspace()}/missing`;
-  await expect(host.openSession({ id: 'a', cwd: missing })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringContaining(missing) });
+  await expect(host.openSession({ id: 'a', cwd: missing })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: expect.stringContaining(missing),
+  });
   await expect(openSession(host, { timeZone: 'Mars/Olympus' })).rejects.toThrow(/Mars\/Olympus/);
   expect(host.inspect().sessions).toEqual([]);
 });
@@ -41,7 +44,9 @@ test('commands, events, messages, notifications, status and failures reach the h
     { key: 'key', text: 'status x', extension: 'talks' },
     { customType: 'note', content: { text: 'x' }, display: true, extension: 'talks' },
   ]);
-  expect(session.failures).toEqual([{ extension: 'talks', server: 'demo', code: 'SERVER_START_FAILED', message: 'failure x' }]);
+  expect(session.failures).toEqual([
+    { extension: 'talks', server: 'demo', code: 'SERVER_START_FAILED', message: 'failure x' },
+  ]);
   expect(await session.beforeAgentStart({ prompt: 'hi' })).toEqual({ sections: { talk: 'you said hi' } });
   expect(await session.runCommand('hello', 'you')).toEqual({ text: 'hello you' });
   await expect(session.runCommand('fails')).rejects.toThrow('the command failed');
@@ -55,7 +60,9 @@ test('the log, stdout and stderr of a thread are log records with its name, and 
   const session = await openSession(host);
   await session.callTool({ name: 'talk', arguments: { text: '\u001b[2J' } });
   await waitUntil(() => records.some(({ message }) => message.includes('and the end')), 'the records');
-  const messages = records.filter(({ extension }) => extension === 'talks').map(({ level, message }) => `${level} ${message}`);
+  const messages = records
+    .filter(({ extension }) => extension === 'talks')
+    .map(({ level, message }) => `${level} ${message}`);
   expect(messages.join('\n')).not.toContain('\u001b');
   for (const start of ['info stdout ', 'warn stderr ', 'info log ', 'info a line without its end and the end']) {
     expect(messages.some((message) => message.startsWith(start))).toBe(true);

@@ -39,7 +39,7 @@ describe('the first call', () => {
     const connection = bench.connect(bench.mortal('fails'));
     const reply = await call(connection, 'pid');
     expect(reply).toMatchObject({ kind: 'error', code: 'SERVER_START_FAILED', outcome: 'not-sent' });
-    expect(textOf(reply)).toMatch(/exited with code 1[^]*boom/);
+    expect(textOf(reply)).toMatch(/exited with code 1.*\n.*\n.*boom/);
     expect(connection.status()).toMatchObject({ state: 'failed', lastError: expect.stringMatching(/boom/) as string });
     await call(connection, 'pid');
     expect(started()).toBe(2);
@@ -97,11 +97,11 @@ describe('calls in line', () => {
 
 describe('abort and timeout', () => {
   test('both cancel at the server once, with a fixed reason, and keep the server', async () => {
-    const connection = bench.connect(bench.mortal('', { callTimeoutMs: 300 }));
+    const connection = bench.connect(bench.mortal('', { callTimeoutMs: 800 }));
     const pid = textOf(await call(connection, 'pid'));
     const late = await call(connection, 'hang', { exposedName: 'demo_hang' });
     expect(late).toMatchObject({ kind: 'error', code: 'CALL_TIMEOUT', outcome: 'sent-unknown', epoch: 'bench-1' });
-    expect(textOf(late)).toBe('CALL_TIMEOUT: demo_hang timed out after 0.3s');
+    expect(textOf(late)).toBe('CALL_TIMEOUT: demo_hang timed out after 0.8s');
 
     const controller = new AbortController();
     const aborted = call(connection, 'hang', { signal: controller.signal });
@@ -119,9 +119,9 @@ describe('abort and timeout', () => {
   });
 
   test('the next call waits for the late answer of a cancelled one', async () => {
-    const connection = bench.connect(bench.mortal('', { callTimeoutMs: 200 }));
+    const connection = bench.connect(bench.mortal('', { callTimeoutMs: 800 }));
     await call(connection, 'pid');
-    expect(textOf(await call(connection, 'late', { arguments: { ms: 600 } }))).toMatch(/^CALL_TIMEOUT/);
+    expect(textOf(await call(connection, 'late', { arguments: { ms: 1200 } }))).toMatch(/^CALL_TIMEOUT/);
     const startedAt = performance.now();
     expect((await call(connection, 'pid')).kind).toBe('answer');
     // The answer came 400 ms after the timeout; without it the lane would be held for 2 s.
@@ -130,13 +130,13 @@ describe('abort and timeout', () => {
   });
 
   test('after a timeout a server that answers its ping stays, and one that does not is replaced', async () => {
-    const lively = bench.connect(bench.mortal('', { callTimeoutMs: 100 }));
+    const lively = bench.connect(bench.mortal('', { callTimeoutMs: 800 }));
     const pid = textOf(await call(lively, 'pid'));
     await call(lively, 'hang');
     expect(textOf(await call(lively, 'pid'))).toBe(pid);
     expect(bench.lines).toContain('ping');
 
-    const deaf = bench.connect(bench.mortal('deaf-to-ping', { callTimeoutMs: 100 }));
+    const deaf = bench.connect(bench.mortal('deaf-to-ping', { callTimeoutMs: 800 }));
     const before = textOf(await call(deaf, 'pid'));
     await call(deaf, 'hang');
     expect(textOf(await call(deaf, 'pid'))).not.toBe(before);
@@ -148,7 +148,7 @@ describe('abort and timeout', () => {
   });
 
   test('progress renews the call timeout, not the longest time of a call, and is throttled', async () => {
-    const connection = bench.connect(bench.config('echo.mjs', { callTimeoutMs: 600, maxCallMs: 2500 }));
+    const connection = bench.connect(bench.config('echo.mjs', { callTimeoutMs: 1000, maxCallMs: 3000 }));
     const seen: Progress[] = [];
     const done = await call(connection, 'progress', {
       arguments: { steps: 30, everyMs: 40 },
@@ -159,7 +159,7 @@ describe('abort and timeout', () => {
     expect(seen.at(-1)).toEqual({ progress: 30, total: 30 });
     expect(seen.length).toBeLessThan(25);
     const endless = await call(connection, 'progress', { arguments: { steps: 1000, everyMs: 100 } });
-    expect(textOf(endless)).toBe('CALL_TIMEOUT: progress timed out after 2.5s');
+    expect(textOf(endless)).toBe('CALL_TIMEOUT: progress timed out after 3s');
   });
 });
 
@@ -211,10 +211,9 @@ describe('errors of a server', () => {
     const connection = bench.connect(bench.mortal());
     const pid = Number(textOf(await call(connection, 'pid')));
     process.kill(pid, 'SIGKILL');
-    // Whether the exit has been noticed or not: the call was not written, or it is told.
-    const reply = await call(connection, 'pid');
-    if (reply.kind === 'error') expect(reply).toMatchObject({ code: 'SERVER_EXITED', outcome: 'sent-unknown' });
-    expect((await call(connection, 'pid')).kind).toBe('answer');
+    await until(() => connection.status().state === 'exited', 'the exit');
+    expect(connection.status().lastError).toMatch(/exited \(SIGKILL\)/);
+    expect(await call(connection, 'pid')).toMatchObject({ kind: 'answer', epoch: 'bench-2' });
   });
 
   test('a request that the pipe refused is run once more on a fresh process', async () => {

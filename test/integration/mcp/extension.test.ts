@@ -2,7 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type ExtensionHost, type ExtensionHostOptions, type McpServerOptions, mcpExtension, type Session } from '../../../src/host/index.ts';
+import {
+  type ExtensionHost,
+  type ExtensionHostOptions,
+  type McpServerOptions,
+  mcpExtension,
+  type Session,
+} from '../../../src/host/index.ts';
 import { makeHost, openSession, textOf } from '../../support/extension-fixtures.ts';
 import { fakeServer, readFakeServerLog } from '../../support/fake-server.ts';
 import { isAlive, waitUntil, waitUntilEnded, zombiesOf } from '../../support/processes.ts';
@@ -11,7 +17,8 @@ import { makeWorkspace } from '../../support/workspace.ts';
 const hostOf = (servers: Record<string, McpServerOptions>, options: ExtensionHostOptions = {}): ExtensionHost =>
   makeHost([mcpExtension({ servers })], options);
 
-const pidOf = async (session: Session, prefix = ''): Promise<number> => Number(textOf(await session.callTool({ name: `${prefix}pid` })));
+const pidOf = async (session: Session, prefix = ''): Promise<number> =>
+  Number(textOf(await session.callTool({ name: `${prefix}pid` })));
 
 const logFile = (): string => join(makeWorkspace('log'), 'events');
 
@@ -59,7 +66,9 @@ test('a tool is offered under a safe name, described verbatim, and called by its
   expect(session.tools.find(({ name }) => name === 'x_no_schema')?.parameters).toEqual({ type: 'object' });
   const results = await session.callTools([{ name: 'x_weird_name_x' }, { name: 'x_weird_name_x_2' }]);
   expect(results.map(({ details }) => details?.tool)).toEqual(['weird.name/x', 'weird_name_x']);
-  expect(textOf(results[0] ?? { content: [], isError: true })).not.toBe(textOf(results[1] ?? { content: [], isError: true }));
+  expect(textOf(results[0] ?? { content: [], isError: true })).not.toBe(
+    textOf(results[1] ?? { content: [], isError: true }),
+  );
 });
 
 test("a built-in's name is refused with a word about a prefix, and of two servers the first by name has one", async () => {
@@ -69,13 +78,26 @@ test("a built-in's name is refused with a word about a prefix, and of two server
   expect(textOf(await session.callTool({ name: 'read' }))).toBe('the built-in');
   expect(session.tools.find(({ name }) => name === 'echo')?.source.server).toBe('alpha');
   const told = session.failures.map(({ server, tool, code, message }) => ({ server, tool, code, message }));
-  expect(told).toContainEqual({ server: 'beta', tool: 'read', code: 'NAME_TAKEN', message: expect.stringContaining('toolPrefix') });
-  expect(told).toContainEqual({ server: 'beta', tool: 'echo', code: 'NAME_TAKEN', message: expect.stringContaining('alpha') });
+  expect(told).toContainEqual({
+    server: 'beta',
+    tool: 'read',
+    code: 'NAME_TAKEN',
+    message: expect.stringContaining('toolPrefix'),
+  });
+  expect(told).toContainEqual({
+    server: 'beta',
+    tool: 'echo',
+    code: 'NAME_TAKEN',
+    message: expect.stringContaining('alpha'),
+  });
 });
 
 test('a server that cannot start is a failure with its reason and harms no other; it is not tried again at once', async () => {
   const log = logFile();
-  const host = hostOf({ bad: fakeServer('count-starts,crash-on-start', { env: { FAKE_MCP_LOG: log } }), good: fakeServer() });
+  const host = hostOf({
+    bad: fakeServer('count-starts,crash-on-start', { env: { FAKE_MCP_LOG: log } }),
+    good: fakeServer(),
+  });
   for (const session of [await openSession(host), await openSession(host)]) {
     expect(session.failures).toMatchObject([{ server: 'bad', code: 'SERVER_START_FAILED' }]);
     expect(session.failures[0]?.message).toMatch(/exited with code 1[\s\S]*RuntimeError: no database/);
@@ -94,21 +116,34 @@ test('a silent server does not hold up a session longer than it may', async () =
 
 test('a slow server joins when it has come, with tools-changed', async () => {
   const host = makeHost([
-    mcpExtension({ servers: { mute: fakeServer('hang-on-start', { startupTimeoutSeconds: 2 }), good: fakeServer() }, activationWaitSeconds: 0.2 }),
+    mcpExtension({
+      servers: { mute: fakeServer('hang-on-start', { startupTimeoutSeconds: 2 }), good: fakeServer() },
+      activationWaitSeconds: 0.2,
+    }),
   ]);
   const session = await openSession(host);
   expect(session.failures.filter(({ server }) => server === 'mute')).toMatchObject([{ code: 'SERVER_STARTING' }]);
   await waitUntil(() => session.tools.some(({ name }) => name === 'echo'), 'the tools of the good server');
-  await waitUntil(() => session.failures.some(({ code }) => code === 'SERVER_START_FAILED'), 'the failure of the mute one');
+  await waitUntil(
+    () => session.failures.some(({ code }) => code === 'SERVER_START_FAILED'),
+    'the failure of the mute one',
+  );
 });
 
 test('a death in a call is told once with code and stderr, never replayed, and the next call has a new process', async () => {
-  const host = hostOf({ fake: fakeServer('die-after-first-call,counter', { env: { FAKE_MCP_DIE_MESSAGE: 'pool exhausted' } }) });
+  const host = hostOf({
+    fake: fakeServer('die-after-first-call,counter', { env: { FAKE_MCP_DIE_MESSAGE: 'pool exhausted' } }),
+  });
   const session = await openSession(host);
   const first = await session.callTool({ name: 'increment' });
   const dying = await session.callTool({ name: 'slow' });
-  expect(textOf(dying)).toMatch(/^fake MCP server exited \(3\): [\s\S]*pool exhausted[\s\S]* It restarts on the next call; its state was lost\.$/);
-  expect(dying).toMatchObject({ isError: true, details: { server: 'fake', outcome: 'sent-unknown', error: { code: 'SERVER_EXITED' } } });
+  expect(textOf(dying)).toMatch(
+    /^fake MCP server exited \(3\): [\s\S]*pool exhausted[\s\S]* It restarts on the next call; its state was lost\.$/,
+  );
+  expect(dying).toMatchObject({
+    isError: true,
+    details: { server: 'fake', outcome: 'sent-unknown', error: { code: 'SERVER_EXITED' } },
+  });
   const again = await session.callTool({ name: 'increment' });
   expect(textOf(again)).toBe(textOf(first));
   expect(again.details?.epoch).not.toBe(first.details?.epoch);
@@ -146,13 +181,26 @@ test('an abort and a timeout both reach the server, and it goes on', async () =>
 test("a server's environment is the filtered one with its own entries, in discovery and in the session", async () => {
   const log = logFile();
   const secret = ['Tq5', 'mB8', 'xR2', 'nK7'].join('');
-  const hostEnv = () => ({ PATH: process.env['PATH'], HOME: '/home/x', OPENAI_API_KEY: 'kept back', SERVICE_TOKEN: secret, PLAIN: 'plain' });
+  const hostEnv = () => ({
+    PATH: process.env['PATH'],
+    HOME: '/home/x',
+    OPENAI_API_KEY: 'kept back',
+    SERVICE_TOKEN: secret,
+    PLAIN: 'plain',
+  });
   const env = { FAKE_MCP_LOG: log, SERVICE_TOKEN: '${env:SERVICE_TOKEN}', UNSET: '[${env:NOT_SET}]', PLAIN: null };
-  const session = await openSession(hostOf({ fake: fakeServer('count-starts,env', { env }) }, { hostEnv }), { timeZone: 'Asia/Tokyo' });
+  const session = await openSession(hostOf({ fake: fakeServer('count-starts,env', { env }) }, { hostEnv }), {
+    timeZone: 'Asia/Tokyo',
+  });
   const said = textOf(await session.callTool({ name: 'env' }));
   const [discovery, live] = readFakeServerLog(log, 'start').map((start) => start.env);
   for (const seen of [discovery, live]) {
-    expect(seen).toMatchObject({ HOME: '/home/x', SERVICE_TOKEN: secret, UNSET: '[]', CALDERA_OWNER: expect.any(String) });
+    expect(seen).toMatchObject({
+      HOME: '/home/x',
+      SERVICE_TOKEN: secret,
+      UNSET: '[]',
+      CALDERA_OWNER: expect.any(String),
+    });
     expect(seen).not.toHaveProperty('OPENAI_API_KEY');
     expect(seen).not.toHaveProperty('PLAIN');
   }
@@ -171,7 +219,11 @@ test('an idle process is stopped, and the next call starts one', async () => {
 test('images, structure and errors arrive as the server gave them', async () => {
   const session = await openSession(hostOf({ fake: fakeServer('big,progress') }));
   const image = await session.callTool({ name: 'image' });
-  expect(image).toMatchObject({ isError: false, details: { images: 1 }, content: [{ type: 'image', mimeType: 'image/png' }] });
+  expect(image).toMatchObject({
+    isError: false,
+    details: { images: 1 },
+    content: [{ type: 'image', mimeType: 'image/png' }],
+  });
   const failed = await session.callTool({ name: 'fail' });
   expect(failed).toMatchObject({ isError: true, details: { outcome: 'done' } });
   const messages: unknown[] = [];

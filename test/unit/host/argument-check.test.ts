@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { checkArguments } from '../../../src/host/argument-check.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
 
-const object = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({ type: 'object', properties, required });
+const object = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
+  type: 'object',
+  properties,
+  required,
+});
 
 test.each([
   ['string', 'x', 1],

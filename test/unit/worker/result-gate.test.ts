@@ -5,7 +5,10 @@ import { gateResult } from '../../../src/worker/result/result-gate.ts';
 const caps = { limits: DEFAULT_LIMITS, overlapBytes: 100 };
 const gate = (returned: unknown) => structuredClone(gateResult('tool', returned, caps));
 const block = (text: string) => ({ type: 'text', text });
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 const png = PNG.toString('base64');
 
 test('a string is one text block', () => {
@@ -21,18 +24,41 @@ test.each([
 ])('%s is an error result that says so', (said, returned) => {
   const result = gate(returned);
   expect(result.isError).toBe(true);
-  expect(result.content).toEqual([block(`Tool tool returned ${said}, which is no result: return { content: [...] } or a string.`)]);
+  expect(result.content).toEqual([
+    block(`Tool tool returned ${said}, which is no result: return { content: [...] } or a string.`),
+  ]);
 });
 
 test('values that cannot be read are an error result, never an exception', () => {
-  const proxy = new Proxy({}, { get: () => { throw new Error('no'); }, ownKeys: () => { throw new Error('no'); } });
-  const getter = { get content() { throw new Error('a getter'); } };
+  const proxy = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('no');
+      },
+      ownKeys: () => {
+        throw new Error('no');
+      },
+    },
+  );
+  const getter = {
+    get content() {
+      throw new Error('a getter');
+    },
+  };
   for (const odd of [proxy, getter]) expect(gate(odd)).toMatchObject({ isError: true });
 });
 
 test('adjacent text is joined, order is kept, and what is none of ours is named', () => {
   const { content, images } = gate({
-    content: [block('a'), null, { type: 'hologram' }, { type: 'image', data: png, mimeType: 'image/png' }, { type: 'text' }, block('b')],
+    content: [
+      block('a'),
+      null,
+      { type: 'hologram' },
+      { type: 'image', data: png, mimeType: 'image/png' },
+      { type: 'text' },
+      block('b'),
+    ],
   });
   expect(content).toEqual([
     block('a\n[malformed content omitted]\n[hologram content omitted]'),
@@ -94,19 +120,29 @@ describe('images', () => {
   });
 
   test('that are none are named with the type they claimed and their size', () => {
-    expect(image(Buffer.from('hello world').toString('base64'), 'image/png')).toEqual([block('[image omitted: image/png, 11 bytes]')]);
+    expect(image(Buffer.from('hello world').toString('base64'), 'image/png')).toEqual([
+      block('[image omitted: image/png, 11 bytes]'),
+    ]);
     expect(image('', 'png')).toEqual([block('[image omitted: image/png, 0 bytes]')]);
     expect(image(undefined, 'image/png')).toEqual([block('[image omitted: image/png, 0 bytes, no data]')]);
-    expect(image(Buffer.from('<svg/>').toString('base64'), 'image/svg+xml')).toEqual([block('[image omitted: image/svg+xml, 6 bytes]')]);
+    expect(image(Buffer.from('<svg/>').toString('base64'), 'image/svg+xml')).toEqual([
+      block('[image omitted: image/svg+xml, 6 bytes]'),
+    ]);
   });
 
   test('over a cap are named, with the cap', () => {
     const big = Buffer.concat([PNG, Buffer.alloc(6 * 1024 * 1024)]).toString('base64');
-    expect(image(big, 'image/png')[0]).toMatchObject({ text: expect.stringMatching(/^\[image omitted: image\/png, \d+ bytes, over 5242880 bytes\]$/) });
+    expect(image(big, 'image/png')[0]).toMatchObject({
+      text: expect.stringMatching(/^\[image omitted: image\/png, \d+ bytes, over 5242880 bytes\]$/),
+    });
     const wide = Buffer.from(PNG);
     wide.writeUInt32BE(9000, 16);
-    expect(image(wide.toString('base64'), 'image/png')).toEqual([block(`[image omitted: image/png, ${wide.length} bytes, 9000x1 pixels]`)]);
-    const many = gate({ content: Array.from({ length: 10 }, () => ({ type: 'image', data: png, mimeType: 'image/png' })) });
+    expect(image(wide.toString('base64'), 'image/png')).toEqual([
+      block(`[image omitted: image/png, ${wide.length} bytes, 9000x1 pixels]`),
+    ]);
+    const many = gate({
+      content: Array.from({ length: 10 }, () => ({ type: 'image', data: png, mimeType: 'image/png' })),
+    });
     expect(many.images).toBe(8);
     expect(many.content.at(-1)).toMatchObject({ text: expect.stringContaining('over 8 images') });
     const half = Buffer.concat([PNG, Buffer.alloc(4.9 * 1024 * 1024)]).toString('base64');
@@ -117,8 +153,15 @@ describe('images', () => {
 
 describe('structuredContent and details', () => {
   test('are copied', () => {
-    const result = gate({ content: [], structuredContent: { a: [1, undefined, () => 1] }, details: { when: new Date(0) } });
-    expect(result).toMatchObject({ structuredContent: { a: [1, null, null] }, details: { when: '1970-01-01T00:00:00.000Z' } });
+    const result = gate({
+      content: [],
+      structuredContent: { a: [1, undefined, () => 1] },
+      details: { when: new Date(0) },
+    });
+    expect(result).toMatchObject({
+      structuredContent: { a: [1, null, null] },
+      details: { when: '1970-01-01T00:00:00.000Z' },
+    });
   });
 
   test('over their cap, too deep, cyclic or odd are replaced whole by a note', () => {
@@ -132,7 +175,14 @@ describe('structuredContent and details', () => {
       [cyclic, /nested deeper than 64/],
       [deep, /nested deeper than 64/],
       [{ n: 1n }, /BigInt/],
-      [{ toJSON() { throw new Error('no'); } }, /cannot be read/],
+      [
+        {
+          toJSON() {
+            throw new Error('no');
+          },
+        },
+        /cannot be read/,
+      ],
     ] as const) {
       expect(gate({ content: [], structuredContent: value }).structuredContent).toMatch(why);
     }
@@ -149,5 +199,8 @@ describe('structuredContent and details', () => {
 });
 
 test('isError that is no boolean becomes one, and lone surrogates become text', () => {
-  expect(gate({ content: [block('\ud800 kept')], isError: 'yes' })).toMatchObject({ isError: true, content: [block('\ufffd kept')] });
+  expect(gate({ content: [block('\ud800 kept')], isError: 'yes' })).toMatchObject({
+    isError: true,
+    content: [block('\ufffd kept')],
+  });
 });

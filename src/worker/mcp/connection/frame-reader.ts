@@ -1,6 +1,7 @@
 import { isRecord } from '../../../shared/json.ts';
 import { guessFrame } from './answer-id.ts';
 import { KEPT_BYTES } from './line-framer.ts';
+import { printableLine } from './printable.ts';
 import { isRequestId, type RequestId } from './request-id.ts';
 
 /** What one line of a server's stdout is. */
@@ -47,7 +48,7 @@ function classify(value: unknown, pending: PendingIds): Frame | undefined {
   if (jsonrpc === '2.0') return answered(id, value);
   // Without a version it may be somebody's structured log, unless it holds nothing but an answer.
   if (jsonrpc === undefined && !Object.keys(value).every((key) => BARE_ANSWER_KEYS.has(key))) return undefined;
-  return { kind: 'malformed', ids: [id], why: `its "jsonrpc" is ${String(JSON.stringify(jsonrpc))}, not "2.0"` };
+  return { kind: 'malformed', ids: [id], why: `its "jsonrpc" is ${shown(jsonrpc)}, not "2.0"` };
 }
 
 function asked(id: unknown, method: string, given: unknown): Frame | undefined {
@@ -108,6 +109,10 @@ function broken(text: string, pending: PendingIds): Frame | undefined {
   return id !== undefined && pending.has(id)
     ? { kind: 'malformed', ids: [id], why: 'it is not valid JSON' }
     : undefined;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : printableLine(JSON.stringify(value), 40);
 }
 
 function parse(text: string): unknown {

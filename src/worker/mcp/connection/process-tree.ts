@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { listProcesses, type ProcessEntry, readChildren, readProcess } from './process-list.ts';
 
+const SEEN_BEFORE_CLEARING = 256;
+
 /**
  * What one process started, also in groups and sessions of their own (a browser has one). A child whose parent has ended is
  * no longer found by its parent, so the tree remembers what it has seen; start times guard against reused pids.
@@ -21,9 +23,12 @@ export class ProcessTree {
     for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
       for (const child of readChildren(pid)) {
         open.push(child);
-        if (!this.#seen.has(child)) this.#note(readProcess(child));
+        // Also one that was seen: the pid may have been used again.
+        this.#note(readProcess(child));
       }
     }
+    // A server that runs a command for each call would fill it up.
+    if (this.#seen.size > SEEN_BEFORE_CLEARING) this.living();
   }
 
   /** Notes every descendant, and every member of the groups and sessions that the root and its descendants lead. */

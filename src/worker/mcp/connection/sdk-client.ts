@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import * as z from 'zod';
-import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
+import { type ErrorCode, ExtensionHostError, messageOf } from '../../../shared/errors.ts';
 import { isRecord } from '../../../shared/json.ts';
 import type { Progress } from '../../../shared/tool.ts';
 import type { ClientCall, ClientCallHandle, ClientPort, ServerInfo } from './client-port.ts';
@@ -13,6 +13,9 @@ const NEVER_MS = 2 ** 31 - 1;
 const LATE_ANSWER_MS = 2000;
 /** Fixed: an abort's own reason may hold anything. */
 const CANCEL_REASON = 'the caller cancelled the request';
+/** After it a ping is forgotten; whoever asked has stopped waiting long before. */
+const PING_MS = 10_000;
+const ANSWERED: ReadonlySet<string> = new Set<ErrorCode>(['PROTOCOL', 'LINE_TOO_LONG']);
 const PROGRESS_MESSAGE_CHARACTERS = 4096;
 
 const BoxedSchema = z.object({ boxed: z.unknown() });
@@ -112,11 +115,17 @@ export class SdkClient implements ClientPort {
 
   async ping(): Promise<void> {
     const { request, answer } = this.#request('ping');
+    const timer = setTimeout(() => {
+      if (request) this.#tap.giveUp(request.id, new ExtensionHostError('ABORTED', 'the ping was not answered'));
+    }, PING_MS);
     try {
       await answer;
     } catch (thrown) {
-      const isAnswer = request?.written === true && !this.#tap.closed;
+      // Any error that is the server's is an answer, one that cannot be used as well.
+      const isAnswer = request?.written === true && thrown instanceof ExtensionHostError && ANSWERED.has(thrown.code);
       if (!isAnswer) throw thrown;
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -83,7 +83,11 @@ export class ServerConnection {
     this.#slot = new ServerSlot({
       launch,
       onStarted: (client) => {
-        onStarted?.(client);
+        try {
+          onStarted?.(client);
+        } catch (thrown) {
+          launch.logger.warn({ server: launch.config.name }, `after the start: ${messageOf(thrown)}`);
+        }
         this.#waitIdle();
       },
     });

@@ -1,6 +1,7 @@
 import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
 import type { ClientPort, ServerInfo } from './client-port.ts';
 import { deathText } from './death-text.ts';
+import { exitCause } from './exit-report.ts';
 import { type LaunchRequest, launchServer, type RunningServer } from './server-launch.ts';
 
 /** `exited`: it restarts on the next call. */
@@ -168,12 +169,13 @@ export class ServerSlot {
 
   async #watch(server: RunningServer): Promise<void> {
     const report = await server.exited;
-    const { config } = this.#options.launch;
+    const { config, logger } = this.#options.launch;
     this.#last = factsOf(server);
     if (this.#server !== server) return;
     this.#server = undefined;
     this.#state = 'exited';
     this.#lastError = deathText(config.name, report);
+    logger.warn({ server: config.name, epoch: server.epoch }, `${config.name} mcp: exited (${exitCause(report)})`);
     this.#leaveBehind(server.stop({ timeoutMs: config.shutdownTimeoutMs }));
   }
 
@@ -192,7 +194,7 @@ export class ServerSlot {
 
   #leaveBehind(gone: Promise<void>): void {
     const before = this.#treeGone;
-    this.#treeGone = Promise.all([before, gone]).then(() => {});
+    this.#treeGone = Promise.allSettled([before, gone]).then(() => {});
   }
 
   #closedError(): ExtensionHostError {

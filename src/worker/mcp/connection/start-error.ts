@@ -1,13 +1,15 @@
 import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
 import { type ExitReport, exitCause } from './exit-report.ts';
+import { printableLine } from './printable.ts';
 import { seconds } from './seconds.ts';
-import { SpawnError } from './spawn-server.ts';
 import { StartTimeoutError } from './start-deadline.ts';
 
 /** Programs that may download what they run before they run it. */
 const DOWNLOADERS = /(?:^|[\\/])(?:npx|uvx|bunx|pnpx)(?:\.(?:cmd|exe))?$/i;
 const DOWNLOADING_LAUNCHER = /(?:^|[\\/])(?:pnpm|yarn|npm|bun|uv)(?:\.(?:cmd|exe))?$/i;
 const DOWNLOADING_WORDS: ReadonlySet<string> = new Set(['dlx', 'exec', 'x', 'tool']);
+
+const SHOWN_CHARACTERS = 2000;
 
 /** The server's process ended before it was ready. */
 export class ExitedAtStartError extends Error {
@@ -48,8 +50,8 @@ function whatHappened(thrown: unknown, facts: StartFacts): string {
     const hint = `. A first start with ${facts.command} downloads the package, which may have failed`;
     return `${howItEnded(thrown.report)} before it was ready${download ? hint : ''}`;
   }
-  if (thrown instanceof SpawnError) return `could not be started: ${thrown.message}`;
-  return `could not be started: ${messageOf(thrown)}`;
+  // It may hold what the server answered.
+  return `could not be started: ${printableLine(messageOf(thrown), SHOWN_CHARACTERS)}`;
 }
 
 function howItEnded({ code, signal, reason }: ExitReport): string {
