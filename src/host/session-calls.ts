@@ -38,7 +38,7 @@ export class SessionCalls {
 
   async callTool(call: ToolCall, options: CallOptions): Promise<ToolResult> {
     if (options.signal?.aborted) throw abortError(`the call of ${call.name}`, options.signal);
-    return await this.#call(call.name, this.#argumentsOf(call), options);
+    return this.#call(call.name, this.#argumentsOf(call), options);
   }
 
   async callTools(calls: readonly ToolCall[], options: CallOptions): Promise<readonly ToolResult[]> {
@@ -87,7 +87,7 @@ export class SessionCalls {
     } catch (error) {
       return errorResult('INVALID_ARGUMENT', messageOf(error), { outcome: 'not-sent' });
     }
-    return await this.#call(call.name, args, options);
+    return this.#call(call.name, args, options);
   }
 
   #argumentsOf({ name, arguments: given = {} }: ToolCall): JsonObject {
@@ -137,11 +137,11 @@ export class SessionCalls {
         sent();
         return builtins.call(name, args, { sessionId, signal: aborting.signal }, results);
       };
-      return await runCall({ ...race, work, cancel: () => aborting.abort() });
+      return runCall({ ...race, work, cancel: () => aborting.abort() });
     }
     const request = { callId, tool: name, arguments: args, ...(expectEpoch === undefined ? {} : { expectEpoch }) };
     const work = async (sent: () => void): Promise<ToolResult> =>
       finishResult(await owner.call(request, sent), descriptor, results);
-    return await runCall({ ...race, work, cancel: () => owner.cancel(callId) });
+    return runCall({ ...race, work, cancel: () => owner.cancel(callId) });
   }
 }

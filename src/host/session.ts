@@ -121,7 +121,7 @@ export class Session {
    */
   async callTool(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
     this.#checkOpen();
-    return await this.#calls.callTool(call, options);
+    return this.#calls.callTool(call, options);
   }
 
   /**
@@ -130,7 +130,7 @@ export class Session {
    */
   async callTools(calls: readonly ToolCall[], options: CallOptions = {}): Promise<readonly ToolResult[]> {
     this.#checkOpen();
-    return await this.#calls.callTools(calls, options);
+    return this.#calls.callTools(calls, options);
   }
 
   /** Sections for the system prompt, by key; later extensions win. A handler that fails is logged and skipped. */

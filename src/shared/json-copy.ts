@@ -55,7 +55,9 @@ function copy(value: unknown, state: CopyState, depth: number, key: string): Jso
       throw new CopyStop('it holds a BigInt');
     case 'object':
       break;
-    default:
+    case 'function':
+    case 'symbol':
+    case 'undefined':
       return undefined;
   }
   if (value === null) {

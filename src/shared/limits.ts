@@ -105,7 +105,7 @@ export function resolveLimits(given: Partial<Limits> = {}): { limits: Limits; pr
   const problems: string[] = [];
   const limits: Record<string, unknown> = { ...DEFAULT_LIMITS };
   for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue;
+    if ((value as unknown) === undefined) continue;
     const problem = problemOf(name, value);
     if (problem) problems.push(`limits.${name}: ${problem}`);
     else limits[name] = value;

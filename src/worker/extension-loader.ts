@@ -26,9 +26,9 @@ export async function loadExtension(url: string): Promise<ExtensionFactory> {
 }
 
 async function importEntry(url: string): Promise<unknown> {
-  if (url.startsWith(OWN_ROOT)) return await import(url);
+  if (url.startsWith(OWN_ROOT)) return import(url);
   const jiti = createJiti(import.meta.url, { fsCache: false, virtualModules: { 'caldera/extension': extensionApi } });
-  return await jiti.import(url);
+  return jiti.import(url);
 }
 
 /** A CommonJS file's default export can be wrapped once more. */

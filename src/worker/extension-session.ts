@@ -86,7 +86,7 @@ export class ExtensionSession implements SessionRemote {
     let timer: NodeJS.Timeout | undefined;
     try {
       await Promise.race([
-        (async () => await factory(this.#createApi()))(),
+        (async () => factory(this.#createApi()))(),
         new Promise<never>((_, reject) => {
           const late = `the factory did not end within ${factoryMs / 1000} s; what it registered is discarded`;
           timer = setTimeout(() => reject(new ExtensionHostError('ACTIVATION_TIMEOUT', late)), factoryMs);

@@ -19,7 +19,7 @@ export class LogForwarder implements Logger {
   #notes = 0;
   #bytes = 0;
   #dropped = 0;
-  #report: NodeJS.Timeout | undefined;
+  #reporting = false;
 
   constructor(post: (note: ThreadNote) => void, limits: Limits) {
     this.#post = post;
@@ -72,8 +72,10 @@ export class LogForwarder implements Logger {
 
   #drop(): false {
     this.#dropped += 1;
-    this.#report ??= setTimeout(() => {
-      this.#report = undefined;
+    if (this.#reporting) return false;
+    this.#reporting = true;
+    setTimeout(() => {
+      this.#reporting = false;
       const dropped = this.#dropped;
       this.#dropped = 0;
       this.#post({

@@ -27,7 +27,7 @@ function capture(stream: NodeJS.WriteStream, emit: (line: string) => void): void
   const write = (chunk: unknown, encodingOrDone?: unknown, done?: unknown): boolean => {
     take(typeof chunk === 'string' ? chunk : chunk instanceof Uint8Array ? decoder.write(Buffer.from(chunk)) : '');
     const callback = typeof encodingOrDone === 'function' ? encodingOrDone : done;
-    if (typeof callback === 'function') queueMicrotask(() => callback(null));
+    if (typeof callback === 'function') queueMicrotask(() => void Reflect.apply(callback, stream, [null]));
     return true;
   };
   stream.write = write as typeof stream.write;

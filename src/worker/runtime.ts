@@ -45,7 +45,7 @@ class ThreadRuntime implements ThreadRemote {
       // Served before the factory runs: what it asks of the host is answered on this port.
       serve(port, session);
       port.on('close', () => void session.close());
-      return await session.activate(await this.#loaded());
+      return session.activate(await this.#loaded());
     });
   }
 

@@ -7,6 +7,8 @@ import type { Limits } from '../shared/limits.ts';
 import type { ToolTable, WireTool } from '../shared/protocol.ts';
 import type { Failure } from '../shared/tool.ts';
 
+const EXECUTION_MODES: readonly unknown[] = [undefined, 'sequential', 'parallel'];
+
 interface RegisteredTool {
   readonly wire: WireTool;
   readonly bytes: number;
@@ -29,15 +31,16 @@ export class ToolTableBuilder {
 
   /** `undefined` when the tool is in, else why it is not. @throws INVALID_ARGUMENT when it is no tool at all */
   add(definition: ToolDefinition): Omit<Failure, 'extension'> | undefined {
-    const { name, execute } = definition;
+    const { name } = definition;
     if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
       throw new ExtensionHostError(
         'INVALID_ARGUMENT',
         `a tool's name must match [A-Za-z0-9_-]{1,64}, not ${JSON.stringify(name)}`,
       );
     }
-    if (typeof execute !== 'function')
+    if (typeof definition.execute !== 'function') {
       throw new ExtensionHostError('INVALID_ARGUMENT', `tool ${name} has no execute function`);
+    }
     if (this.#tools.has(name)) {
       return { tool: name, code: 'NAME_TAKEN', message: `tool ${name} is registered already; the first one stays` };
     }
@@ -59,7 +62,7 @@ export class ToolTableBuilder {
         message: `tool ${name} is left out: all tools together are over ${toolTableBytes} bytes`,
       };
     }
-    this.#tools.set(name, { ...wire, execute: execute.bind(definition) });
+    this.#tools.set(name, { ...wire, execute: definition.execute.bind(definition) });
     this.#bytes += wire.bytes;
     this.#cached = undefined;
     return undefined;
@@ -95,7 +98,7 @@ export class ToolTableBuilder {
 
 function toWireTool(definition: ToolDefinition, limits: Limits): { wire: WireTool; bytes: number } | string {
   const { name, description, executionMode, promptSnippet, source } = definition;
-  if (executionMode !== undefined && executionMode !== 'sequential' && executionMode !== 'parallel') {
+  if (!EXECUTION_MODES.includes(executionMode)) {
     return "its executionMode must be 'sequential' or 'parallel'";
   }
   const parameters = copySchema(definition.parameters, limits);

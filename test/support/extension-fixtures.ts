@@ -38,7 +38,7 @@ let sessions = 0;
 /** A session in a workspace of its own. */
 export async function openSession(host: ExtensionHost, options: Partial<SessionOptions> = {}): Promise<Session> {
   sessions += 1;
-  return await host.openSession({ id: `session ${sessions}`, cwd: makeWorkspace(), ...options });
+  return host.openSession({ id: `session ${sessions}`, cwd: makeWorkspace(), ...options });
 }
 
 /** The text blocks of a result, joined. */

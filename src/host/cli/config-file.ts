@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, type Limits, resolveLimits } from '../../shared/limits.
 import { type McpOptions, parseMcpOptions } from '../../shared/mcp-options.ts';
 import { kindOf, OptionReader } from '../../shared/option-reader.ts';
 import type { ExtensionEntry } from '../options.ts';
+import { MIN_SECRET_LENGTH } from '../policy/secret-values.ts';
 import { type DocumentProblem, JsoncDocument } from './jsonc-document.ts';
 import { pathInProblem } from './problem-path.ts';
 
@@ -66,7 +67,7 @@ function readSections(
     mcp: readMcp(read.value('mcp'), folder, problems),
     extensions: readExtensions(read, folder, problems),
     limits: readLimits(read, problems),
-    secrets: read.texts('secrets').map((secret) => expandVariables(secret, env)),
+    secrets: readSecrets(read, env),
   };
 }
 
@@ -119,6 +120,16 @@ function readLimits(read: OptionReader, problems: string[]): Partial<Limits> {
   const limits: Partial<Limits> = Object.fromEntries(Object.entries(given).filter(([name]) => known.includes(name)));
   problems.push(...resolveLimits(limits).problems);
   return limits;
+}
+
+/** A variable that is not set hides nothing. */
+function readSecrets(read: OptionReader, env: Readonly<Record<string, string | undefined>>): string[] {
+  const secrets = read.texts('secrets').map((secret) => expandVariables(secret, env));
+  secrets.forEach((secret, i) => {
+    if (secret === '' || secret.length >= MIN_SECRET_LENGTH) return;
+    read.problem(`secrets[${i}]`, `is too short to be hidden: it needs at least ${MIN_SECRET_LENGTH} characters`);
+  });
+  return secrets.filter((secret) => secret !== '');
 }
 
 /** A `file:` URL stays what it is. */

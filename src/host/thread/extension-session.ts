@@ -92,7 +92,7 @@ export class ExtensionSession {
   async call(request: CallRequest, onSend: () => void): Promise<WireToolResult> {
     const { link } = await this.#attach('recovered');
     onSend();
-    return await link.call('call', [request], WireToolResultSchema);
+    return link.call('call', [request], WireToolResultSchema);
   }
 
   /** Nothing waits for it: a tool that ignores it changes nothing for its caller. */
@@ -103,7 +103,7 @@ export class ExtensionSession {
   async command(name: string, args: string, timeoutMs: number): Promise<string> {
     const { link } = await this.#attach('recovered');
     const late = new ExtensionHostError('CALL_TIMEOUT', `command ${name} timed out after ${timeoutMs / 1000}s`);
-    return await withDeadline(link.call('command', [name, args], TextSchema), timeoutMs, late);
+    return withDeadline(link.call('command', [name, args], TextSchema), timeoutMs, late);
   }
 
   /** Runs the handlers of an event in the thread that has them; without a subscriber nothing crosses. */
@@ -116,7 +116,7 @@ export class ExtensionSession {
       'THREAD_STALLED',
       `extension ${this.thread.extension.id} did not end ${event} within ${bound} ms`,
     );
-    return await withDeadline(attachment.link.call('emit', [event, payload], PayloadSchema), bound, late);
+    return withDeadline(attachment.link.call('emit', [event, payload], PayloadSchema), bound, late);
   }
 
   tellSnapshot(snapshot: ToolSnapshot): void {
@@ -144,7 +144,7 @@ export class ExtensionSession {
 
   async #activateIn(reason: SessionStartReason): Promise<Attachment> {
     const generation = await this.thread.acquire();
-    if (this.#closed) throw this.#closed;
+    this.#throwIfClosed();
     const { port1, port2 } = new MessageChannel();
     const link: Link<SessionRemote, SessionNote> = new Link({
       port: port1,
@@ -157,24 +157,31 @@ export class ExtensionSession {
           failure: { code: 'PROTOCOL', message: `the extension sent ${what}` },
         }),
     });
-    void generation.died.then((cause) => link.close(cause));
+    generation.adopt(link);
     this.#attachment = { generation, link };
     try {
       const commit = await generation.openSession(this.#callbacks.opening(), port2);
       await this.#apply(link, commit);
     } catch (error) {
+      generation.release(link);
       link.close(error instanceof ExtensionHostError ? error : new ExtensionHostError('THREAD_EXITED', String(error)));
       throw error;
     }
-    if (this.#closed) throw this.#closed;
+    this.#throwIfClosed();
     if (reason === 'recovered') await this.emit('session_start', { reason }).catch(() => {});
     return { generation, link };
   }
 
+  /** Read anew after each wait: the session may have been closed meanwhile. */
+  #throwIfClosed(): void {
+    if (this.#closed) throw this.#closed;
+  }
+
   #detach(error: ExtensionHostError): void {
-    const link = this.#attachment?.link;
+    if (!this.#attachment) return;
+    const { generation, link } = this.#attachment;
     this.#attachment = undefined;
-    if (!link) return;
+    generation.release(link);
     // The goodbye goes first: a port delivers what was posted before it closed.
     link.tell('close', []);
     link.close(error);

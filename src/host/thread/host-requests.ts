@@ -65,7 +65,7 @@ export async function answerRequest(
   services: RequestServices,
 ): Promise<unknown> {
   if (!isRequest(op)) throw new ExtensionHostError('PROTOCOL', `the host knows no request ${op}`);
-  return await dispatch(op, payload, requester, services);
+  return dispatch(op, payload, requester, services);
 }
 
 function dispatch<Name extends HostRequestName>(

@@ -35,6 +35,10 @@ export interface GenerationOptions {
   readonly onViolation: (what: string) => void;
 }
 
+interface ClosableLink {
+  close(error: ExtensionHostError): void;
+}
+
 /**
  * One life of an extension's thread. It dies once, with a cause; a new life is another object, so a late event of an old
  * one reaches nobody.
@@ -47,6 +51,7 @@ export class ThreadGeneration {
   readonly #worker: Worker;
   readonly #link: Link<ThreadRemote, ThreadNote>;
   readonly #options: GenerationOptions;
+  readonly #sessionLinks = new Set<ClosableLink>();
   #settleDeath: (cause: ExtensionHostError) => void = () => {};
   #cause: ExtensionHostError | undefined;
   #closeTimer: NodeJS.Timeout | undefined;
@@ -98,7 +103,17 @@ export class ThreadGeneration {
     );
     const answer = this.#link.call('openSession', [opening, Comlink.transfer(port, [port])], CommitSchema);
     // The thread keeps the time of the factory; this is for a thread that does not answer at all.
-    return await withDeadline(answer, factoryMs + 1000, late);
+    return withDeadline(answer, factoryMs + 1000, late);
+  }
+
+  /** Closes the link when the thread dies. A set, not a promise's reactions: those would stay for the life of the thread. */
+  adopt(link: ClosableLink): void {
+    if (this.#cause && !this.#alive) link.close(this.#cause);
+    else this.#sessionLinks.add(link);
+  }
+
+  release(link: ClosableLink): void {
+    this.#sessionLinks.delete(link);
   }
 
   /** Ends the thread: its processes first, while it can still reap them, then the thread itself. Idempotent. */
@@ -177,6 +192,8 @@ export class ThreadGeneration {
     this.#cause = cause;
     this.processes.killAll();
     this.#link.close(cause);
+    for (const link of this.#sessionLinks) link.close(cause);
+    this.#sessionLinks.clear();
     this.#settleDeath(cause);
   }
 }

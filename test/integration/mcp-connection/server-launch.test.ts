@@ -44,33 +44,35 @@ describe('starting a server', () => {
     const error = await failure(bench.launch(bench.mortal('fails')));
     expect(error).toMatchObject({ code: 'SERVER_START_FAILED' });
     expect(error.message).toMatch(/demo MCP server exited with code 1 before it was ready/);
-    expect(error.message).toMatch(/Traceback.*\n.*\\u001b\[31mboom/);
+    expect(error.message).toMatch(/Traceback.*\n.*\\u\{1b\}\[31mboom/);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect((await failure(bench.launch(bench.mortal('killed')))).message).toMatch(/was ended by SIGKILL/);
   });
 
   test('a server that never answers is killed at the startup timeout, which tells the end of stderr', async () => {
-    let gone: Promise<void> | undefined;
+    const leftovers: Promise<void>[] = [];
     const config = bench.mortal('mute', { startupTimeoutMs: 700, shutdownTimeoutMs: 500 });
-    const error = await failure(bench.launch(config, { onLeftover: (leftover) => (gone = leftover) }));
+    const error = await failure(bench.launch(config, { onLeftover: (gone) => void leftovers.push(gone) }));
     expect(error.message).toMatch(/timed out after 0\.7s/);
     expect(error.message).toMatch(/waiting for database/);
-    await gone;
+    await Promise.all(leftovers);
+    expect(leftovers).toHaveLength(1);
     expect(bench.notes).toHaveLength(2);
     expect(alive(bench.notes[0]?.pid ?? 0)).toBe(false);
   });
 
   test('an abort rejects as an abort, and the process goes', async () => {
     const controller = new AbortController();
-    let gone: Promise<void> | undefined;
+    const leftovers: Promise<void>[] = [];
     const start = bench.launch(bench.mortal('mute'), {
       signal: controller.signal,
-      onLeftover: (leftover) => (gone = leftover),
+      onLeftover: (gone) => void leftovers.push(gone),
     });
     await until(() => bench.notes.length === 1, 'the spawn');
     controller.abort('enough');
     expect(await failure(start)).toMatchObject({ name: 'AbortError', code: 'ABORTED', cause: 'enough' });
-    await gone;
+    await Promise.all(leftovers);
+    expect(leftovers).toHaveLength(1);
     expect(alive(bench.notes[0]?.pid ?? 0)).toBe(false);
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ExtensionHostError } from '../../../src/shared/errors.ts';
 import { alive, ask, until, WireBench } from './wire-server.ts';
 
 const MIB = 1024 * 1024;
@@ -9,8 +10,11 @@ beforeEach(() => {
 afterEach(() => bench.end());
 
 /** Rejections as text, so that a list of outcomes reads well. */
-const outcome = (answer: Promise<string>) =>
-  answer.catch((thrown: { code: string; message: string }) => `${thrown.code}: ${thrown.message}`);
+const outcome = (answer: Promise<unknown>) =>
+  answer.catch((thrown: unknown) => {
+    const { code, message } = thrown as ExtensionHostError;
+    return `${code}: ${message}`;
+  });
 
 describe('what a server writes on its stdout', () => {
   test('noise of many shapes settles nothing, and is logged once a start and counted', async () => {
@@ -21,7 +25,7 @@ describe('what a server writes on its stdout', () => {
     const records = bench.messages(/non-protocol/);
     expect(records).toHaveLength(2);
     expect(records[0]).toBe(
-      'demo mcp: skipped a non-protocol line on stdout: Wire server v1.0 \\u001b[32mlistening\\u001b[0m on stdio',
+      'demo mcp: skipped a non-protocol line on stdout: Wire server v1.0 \\u{1b}[32mlistening\\u{1b}[0m on stdio',
     );
     expect(records[1]).toMatch(/skipped \d\d non-protocol lines/);
   });
@@ -118,9 +122,7 @@ describe('a server that stops reading', () => {
       server.client.call({ tool: 'x', arguments: { text: 'a'.repeat(900_000) }, onProgress: () => {} });
     const handles = [send(), send(), send()];
     const last = handles.at(-1);
-    expect(await last?.answer.catch((thrown: { message: string }) => thrown.message)).toMatch(
-      /does not read its input/,
-    );
+    expect(await outcome(last?.answer ?? Promise.resolve())).toMatch(/does not read its input/);
     expect(handles.map(({ sent }) => sent)).toEqual([true, true, false]);
     await server.stop({ timeoutMs: 100 });
     expect(handles.map(({ sent }) => sent)).toEqual([false, false, false]);

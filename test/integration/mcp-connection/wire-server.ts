@@ -76,7 +76,11 @@ export class WireBench {
   }
 
   async launch(config: ServerConfig, given: Partial<LaunchRequest> = {}): Promise<RunningServer> {
-    const server = await launchServer({ config, ...this.surroundings(), ...given });
+    const onLeftover = (gone: Promise<void>) => {
+      this.#ends.push(() => gone);
+      given.onLeftover?.(gone);
+    };
+    const server = await launchServer({ config, ...this.surroundings(), ...given, onLeftover });
     this.#ends.push(() => server.stop({ timeoutMs: 0 }));
     return server;
   }

@@ -44,7 +44,7 @@ test('each session has a process of its own in its workspace, whose state is apa
   expect(textOf(await other.callTool({ name: 'value' }))).toBe('1');
   const pids = [await pidOf(one), await pidOf(other)];
   const starts = readFakeServerLog(log, 'start').filter(({ pid }) => pids.includes(pid));
-  expect(starts.map(({ cwd }) => cwd).sort()).toEqual([one.cwd, other.cwd].sort());
+  expect(new Set(starts.map(({ cwd }) => cwd))).toEqual(new Set([one.cwd, other.cwd]));
   expect(host.inspect().processes.map(({ pid, session, server }) => ({ pid, session, server }))).toEqual(
     [one, other].map((session, i) => ({ pid: pids[i], session: session.id, server: 'fake' })),
   );

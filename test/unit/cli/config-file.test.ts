@@ -34,8 +34,14 @@ describe('readConfigFile', () => {
   });
 
   it('expands variables in secrets, with values that hold $& too', () => {
-    const file = write('{ "secrets": ["literal", "${env:A}", "a-${env:B}-${env:NONE}-b"] }');
-    expect(readConfigFile(file, { A: '$&$1', B: 'x' }).config.secrets).toEqual(['literal', '$&$1', 'a-x--b']);
+    const file = write('{ "secrets": ["literal", "${env:A}", "a-${env:B}-${env:NONE}-b", "${env:NONE}"] }');
+    expect(readConfigFile(file, { A: '$&$1$$', B: 'x' }).config.secrets).toEqual(['literal', '$&$1$$', 'a-x--b']);
+  });
+
+  it('refuses a secret that is too short to be hidden, without showing it', () => {
+    expect(readConfigFile(write('{ "secrets": ["${env:PIN}"] }'), { PIN: '9876' }).problems).toEqual([
+      expect.not.stringContaining('9876'),
+    ]);
   });
 
   it('lists every problem in the order of its lines', () => {
@@ -81,16 +87,16 @@ describe('readConfigFile', () => {
 describe('loadConfig', () => {
   it('gives the first file the word on a server, a limit and the waiting time, and adds up the rest', () => {
     const one = write(
-      '{ "mcp": { "servers": { "a": { "command": "1" } } }, "limits": { "textLines": 1 }, "secrets": ["s1"] }',
+      '{ "mcp": { "servers": { "a": { "command": "1" } } }, "limits": { "textLines": 1 }, "secrets": ["secret-1"] }',
       '1.json',
     );
     const two = write(
-      '{ "mcp": { "servers": { "a": { "command": "2" }, "__proto__": { "command": "3" } }, "activationWaitSeconds": 2 }, "limits": { "textLines": 2, "textBytes": 2 }, "secrets": ["s2"] }',
+      '{ "mcp": { "servers": { "a": { "command": "2" }, "__proto__": { "command": "3" } }, "activationWaitSeconds": 2 }, "limits": { "textLines": 2, "textBytes": 2 }, "secrets": ["secret-2"] }',
       '2.json',
     );
     const config = loadConfig([one, two], {});
     expect(JSON.stringify(config)).toBe(
-      '{"mcp":{"servers":{"a":{"command":"1"},"__proto__":{"command":"3"}},"activationWaitSeconds":2},"extensions":[],"limits":{"textLines":1,"textBytes":2},"secrets":["s1","s2"]}',
+      '{"mcp":{"servers":{"a":{"command":"1"},"__proto__":{"command":"3"}},"activationWaitSeconds":2},"extensions":[],"limits":{"textLines":1,"textBytes":2},"secrets":["secret-1","secret-2"]}',
     );
   });
 

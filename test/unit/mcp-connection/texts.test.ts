@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ExtensionHostError } from '../../../src/shared/errors.ts';
 import { deathText } from '../../../src/worker/mcp/connection/death-text.ts';
-import { escapeControls, printableLine } from '../../../src/worker/mcp/connection/printable.ts';
+import { printableLine } from '../../../src/worker/mcp/connection/printable-line.ts';
 import { seconds } from '../../../src/worker/mcp/connection/seconds.ts';
 import { SpawnError } from '../../../src/worker/mcp/connection/spawn-server.ts';
 import { StartTimeoutError } from '../../../src/worker/mcp/connection/start-deadline.ts';
@@ -9,19 +9,10 @@ import { ExitedAtStartError, toStartError } from '../../../src/worker/mcp/connec
 import { StderrTail } from '../../../src/worker/mcp/connection/stderr-tail.ts';
 import { firstBytes, lastBytes } from '../../../src/worker/mcp/connection/text-bytes.ts';
 
-describe('printable text', () => {
-  test('what drives a terminal or forges a line is escaped; tabs and newlines stay', () => {
-    expect(escapeControls('a\u001b[31mb\u0000\r\u009b\u202e\u2028\u2066\tc\nd')).toBe(
-      'a\\u001b[31mb\\u0000\\u000d\\u009b\\u202e\\u2028\\u2066\tc\nd',
-    );
-    expect(escapeControls('é 你 🚀')).toBe('é 你 🚀');
-    expect(escapeControls('lone \ud800')).toBe('lone \ufffd');
-  });
-
-  test('a log record is one line and bounded', () => {
-    expect(printableLine('a\nb', 100)).toBe('a\\nb');
-    expect(printableLine('x'.repeat(50), 10)).toBe(`${'x'.repeat(10)}…`);
-  });
+test('a log record is one line, printable and bounded', () => {
+  expect(printableLine('a\nb\u001b[2J', 100)).toBe('a\\u{a}b\\u{1b}[2J');
+  expect(printableLine('x'.repeat(50), 10)).toBe(`${'x'.repeat(10)}…`);
+  expect(printableLine('xx🚀', 3)).toBe('xx\ufffd…');
 });
 
 describe('cut in bytes', () => {
@@ -61,7 +52,7 @@ describe('the tail of stderr', () => {
   test('its control characters are escaped', () => {
     const tail = new StderrTail(3, 100);
     tail.push('\u001b[2J');
-    expect(tail.text()).toBe('\\u001b[2J');
+    expect(tail.text()).toBe('\\u{1b}[2J');
   });
 });
 

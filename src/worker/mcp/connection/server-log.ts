@@ -3,7 +3,7 @@ import type { Limits } from '../../../shared/limits.ts';
 import type { ServerConfig } from '../../../shared/mcp-options.ts';
 import { LineFramer } from './line-framer.ts';
 import { LogRate } from './log-rate.ts';
-import { printableLine } from './printable.ts';
+import { printableLine } from './printable-line.ts';
 import { StderrTail } from './stderr-tail.ts';
 
 /** One record; a longer line is cut. */

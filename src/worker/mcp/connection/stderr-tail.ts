@@ -1,4 +1,4 @@
-import { escapeControls } from './printable.ts';
+import { printable } from '../../../shared/printable.ts';
 import { lastBytes } from './text-bytes.ts';
 
 /** The last lines of a server's stderr, bounded in lines and bytes. Blank lines are left out: they tell nothing. */
@@ -21,6 +21,6 @@ export class StderrTail {
   /** Control characters escaped, newlines kept. `unfinished` is a last line without its newline. */
   text(unfinished = ''): string {
     const lines = unfinished.trim() === '' ? this.#lines : [...this.#lines, unfinished].slice(-this.#maxLines);
-    return lastBytes(escapeControls(lines.join('\n').trimEnd()), this.#maxBytes);
+    return lastBytes(printable(lines.join('\n').trimEnd(), { keepNewlines: true }), this.#maxBytes);
   }
 }
