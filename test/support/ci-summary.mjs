@@ -11,7 +11,7 @@
  * It uses Node alone, so that it can still speak when `npm ci` has failed.
  */
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { basename, relative } from 'node:path';
 
 const RANK = { skipped: 0, passed: 1, failed: 2 };
 const OUTCOMES = { passed: 'passed', failed: 'failed' };
@@ -57,7 +57,7 @@ for (const argument of process.argv.slice(2)) {
   try {
     addReport(argument);
   } catch (error) {
-    record(`${argument} (no usable report: ${firstLine(error.message)})`, 'failed');
+    record(`${basename(argument)} (no usable report: ${firstLine(error.message)})`, 'failed');
   }
 }
 

@@ -18,7 +18,7 @@ function write(folder: string, name: string, config: object): string {
 
 const serversOf = ({ tools }: Opened): string[] => [...new Set(tools.flatMap(({ source }) => source.server ?? []))];
 
-describe('caldera rpc with configuration files', () => {
+describe('caldera rpc with configuration files', { timeout: 60_000 }, () => {
   it('offers what they name: the first file wins on a server, extensions add up, paths start at the file', async () => {
     const folder = makeWorkspace('config');
     writeFileSync(

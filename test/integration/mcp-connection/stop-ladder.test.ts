@@ -17,7 +17,7 @@ describe('stopping a server', () => {
     expect(await server.exited).toMatchObject({ code: 0, signal: null });
   });
 
-  test('a server that needs time to save gets it, without a signal', async () => {
+  test('a server that closes its stdout and needs time to save gets it, without a signal', async () => {
     const server = await bench.launch(bench.mortal('saves'));
     await server.stop({ timeoutMs: 8000 });
     expect(bench.lines.slice(1)).toEqual(['begin', 'saved']);

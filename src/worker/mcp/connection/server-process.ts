@@ -45,6 +45,7 @@ export class ServerProcess {
   #gone: Promise<void> | undefined;
   readonly #observeBudget = new TimeBudget(OBSERVE_SHARE, OBSERVE_BURST_MS);
   #observeTimer: NodeJS.Timeout | undefined;
+  #exitTimer: NodeJS.Timeout | undefined;
 
   constructor(child: ChildProcessWithoutNullStreams, pid: number, { log, track, note }: ServerProcessOptions) {
     this.#child = child;
@@ -89,13 +90,12 @@ export class ServerProcess {
   /** A pipe has ended: the exit should follow at once, else the process is of no use any more. */
   expectExit(reason: string): void {
     if (this.isOver) return;
-    const timer = setTimeout(() => this.abandon(reason), EXIT_AFTER_END_MS);
-    this.#child.once('exit', () => clearTimeout(timer));
+    this.#exitTimer ??= setTimeout(() => this.abandon(reason), EXIT_AFTER_END_MS);
   }
 
-  /** Declares a living process useless: it is over at once and ended behind. */
+  /** Declares a living process useless: it is over at once and ended behind. One that is being stopped keeps its time. */
   abandon(reason: string): void {
-    if (this.isOver) return;
+    if (this.isOver || this.#gone) return;
     this.#reason = reason;
     this.#finish();
     void this.stop({ timeoutMs: USELESS_STOP_MS });
@@ -130,6 +130,7 @@ export class ServerProcess {
   #onExit(code: number | null, signal: NodeJS.Signals | null): void {
     this.#exit = { code, signal };
     clearTimeout(this.#observeTimer);
+    clearTimeout(this.#exitTimer);
     this.#tree.rootEnded();
     this.#gone ??= this.#leave(endLeftovers(this.#tree));
     if (this.#isOver) {
