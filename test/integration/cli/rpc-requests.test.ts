@@ -73,10 +73,10 @@ describe('caldera rpc', () => {
     await client.open('s5');
     const into = join(client.cwd, 'cancelled');
     const id = client.send('tool/call', { sessionId: 's5', name: 'wait', arguments: { into } });
-    await waitUntil(
-      async () => JSON.stringify(await client.result('host/inspect')).includes('"inFlight":1'),
-      'the call is in flight',
-    );
+    await waitUntil(async () => {
+      const { sessions } = await client.result<{ sessions: { id: string; inFlight: number }[] }>('host/inspect');
+      return sessions.some((session) => session.id === 's5' && session.inFlight === 1);
+    }, 'the call is in flight');
     client.write({ jsonrpc: '2.0', method: '$/cancel', params: { id } });
     expect((await client.answer(id)).error).toMatchObject({ code: -32800, data: { code: 'ABORTED' } });
     await waitUntil(() => readFile(into) === 'aborted', 'the tool was aborted');
