@@ -17,7 +17,6 @@ import { ServerSlot, type SlotStatus } from './server-slot.ts';
 import { firstBytes } from './text-bytes.ts';
 
 export type { CallCounters } from './call-statistics.ts';
-export type { ConnectionState } from './server-slot.ts';
 
 const PING_MS = 2000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
