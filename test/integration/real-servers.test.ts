@@ -19,14 +19,38 @@ function sessionWith(args: readonly string[], options: { cwd?: string; env?: Rec
   return openSession(host, { cwd });
 }
 
-test('server-everything: texts, an image and progress arrive', async () => {
+test('server-everything: every tool is listed; texts, links, images, structure and progress arrive', async () => {
   const session = await sessionWith([EVERYTHING]);
   expect(session.failures).toEqual([]);
-  const names = session.tools.map((tool) => tool.name);
-  expect(names).toEqual(expect.arrayContaining(['echo', 'get-tiny-image', 'trigger-long-running-operation']));
+  expect(session.tools.map((tool) => tool.name)).toEqual([
+    'echo',
+    'get-annotated-message',
+    'get-env',
+    'get-resource-links',
+    'get-resource-reference',
+    'get-structured-content',
+    'get-sum',
+    'get-tiny-image',
+    'gzip-file-as-resource',
+    'toggle-simulated-logging',
+    'toggle-subscriber-updates',
+    'trigger-long-running-operation',
+    'simulate-research-query',
+  ]);
   expect(textOf(await session.callTool({ name: 'echo', arguments: { message: 'hello' } }))).toContain('hello');
   const image = await session.callTool({ name: 'get-tiny-image', arguments: {} });
   expect(image.content).toContainEqual(expect.objectContaining({ type: 'image', mimeType: 'image/png' }));
+  expect(textOf(await session.callTool({ name: 'get-sum', arguments: { a: 2, b: 40 } }))).toContain('42');
+  const annotated = { name: 'get-annotated-message', arguments: { messageType: 'success', includeImage: true } };
+  expect(await session.callTool(annotated)).toMatchObject({ isError: false, details: { images: 1 } });
+  const links = { name: 'get-resource-links', arguments: { count: 2 } };
+  expect(textOf(await session.callTool(links))).toMatch(/Resource link: /);
+  const weather = { name: 'get-structured-content', arguments: { location: 'New York' } };
+  const structured = await session.callTool(weather);
+  expect(structured.structuredContent).toEqual(JSON.parse(textOf(structured)));
+  expect(structured.details?.warnings).toBeUndefined();
+  const wrong = await session.callTool({ name: 'get-sum', arguments: { a: 'two', b: 1 } });
+  expect(wrong).toMatchObject({ isError: true, details: { outcome: 'not-sent', error: { code: 'INVALID_ARGUMENT' } } });
   const progress: Progress[] = [];
   const long = { name: 'trigger-long-running-operation', arguments: { duration: 1, steps: 3 } };
   expect(await session.callTool(long, { onProgress: (one) => progress.push(one) })).toMatchObject({ isError: false });
@@ -36,11 +60,30 @@ test('server-everything: texts, an image and progress arrive', async () => {
 test('server-filesystem: ${workspace} reaches its arguments, odd characters included', async () => {
   const cwd = makeWorkspace();
   const session = await sessionWith([FILESYSTEM, '${workspace}'], { cwd });
+  expect(session.tools.map((tool) => tool.name)).toEqual([
+    'read_file',
+    'read_text_file',
+    'read_media_file',
+    'read_multiple_files',
+    'write_file',
+    'edit_file',
+    'create_directory',
+    'list_directory',
+    'list_directory_with_sizes',
+    'directory_tree',
+    'move_file',
+    'search_files',
+    'get_file_info',
+    'list_allowed_directories',
+  ]);
   const path = join(cwd, 'note $& .txt');
   expect(await session.callTool({ name: 'write_file', arguments: { path, content: 'kept' } })).toMatchObject({
     isError: false,
   });
   expect(readFileSync(path, 'utf8')).toBe('kept');
+  expect(textOf(await session.callTool({ name: 'list_directory', arguments: { path: cwd } }))).toContain(
+    'note $& .txt',
+  );
   const outside = await session.callTool({ name: 'read_text_file', arguments: { path: '/etc/passwd' } });
   expect(outside.isError).toBe(true);
 });
@@ -48,6 +91,17 @@ test('server-filesystem: ${workspace} reaches its arguments, odd characters incl
 test('server-memory: its state is one of the session, and its structured content arrives', async () => {
   const cwd = makeWorkspace();
   const session = await sessionWith([MEMORY], { cwd, env: { MEMORY_FILE_PATH: '${workspace}/memory.json' } });
+  expect(session.tools.map((tool) => tool.name)).toEqual([
+    'create_entities',
+    'create_relations',
+    'add_observations',
+    'delete_entities',
+    'delete_observations',
+    'delete_relations',
+    'read_graph',
+    'search_nodes',
+    'open_nodes',
+  ]);
   const entities = [{ name: 'Ada', entityType: 'person', observations: ['writes notes'] }];
   expect(await session.callTool({ name: 'create_entities', arguments: { entities } })).toMatchObject({
     isError: false,
