@@ -34,6 +34,10 @@ export interface Limits {
   readonly notesPerSecond: number;
   /** Log text a second and thread. */
   readonly logBytesPerSecond: number;
+  /** Notes that are never dropped (processes, commits, messages, failures) a second and thread; over it the thread is ended. */
+  readonly losslessNotesPerSecond: number;
+  /** The same in bytes. */
+  readonly losslessBytesPerSecond: number;
   /** Last lines of a server's stderr that errors and /mcp show. */
   readonly stderrTailLines: number;
   /** The same in bytes. */
@@ -54,6 +58,14 @@ export interface Limits {
   readonly hostRequestsInFlight: number;
   /** Host requests that may wait in a thread; one more rejects with `HOST_BUSY`. */
   readonly hostRequestsQueued: number;
+  /** How often a thread says that it runs, and how often the host looks. */
+  readonly heartbeatMs: number;
+  /** A thread that has not come back to its event loop for so long is named in the log. */
+  readonly stallWarnMs: number;
+  /** Then it is ended with `THREAD_STALLED`. Only time in which the main thread itself was punctual counts. */
+  readonly stallMs: number;
+  /** Heap and external memory (Buffers) of a thread that are still held after a collection; over it `THREAD_MEMORY`. */
+  readonly softMemoryMb: number;
   /** V8's old generation of a thread: a far backstop, since a low limit can abort the host. */
   readonly oldGenerationMb: number;
   /** Waits before a dead thread is started again: first, second, third death and so on; the last one repeats. */
@@ -81,6 +93,8 @@ export const DEFAULT_LIMITS: Limits = {
   toolTableBytes: 4 * 1024 * 1024,
   notesPerSecond: 2000,
   logBytesPerSecond: 4 * 1024 * 1024,
+  losslessNotesPerSecond: 10_000,
+  losslessBytesPerSecond: 16 * 1024 * 1024,
   stderrTailLines: 20,
   stderrTailBytes: 8 * 1024,
   stderrLogLinesPerSecond: 50,
@@ -91,6 +105,10 @@ export const DEFAULT_LIMITS: Limits = {
   commandMs: 60_000,
   hostRequestsInFlight: 64,
   hostRequestsQueued: 4096,
+  heartbeatMs: 250,
+  stallWarnMs: 1000,
+  stallMs: 5000,
+  softMemoryMb: 512,
   oldGenerationMb: 2048,
   restartBackoffMs: [0, 1000, 4000, 16_000],
   crashLoopDeaths: 5,

@@ -28,6 +28,8 @@ export interface ThreadBoot {
   readonly generation: number;
   /** How far the thread cuts behind a cap, so that the host can still redact what lies on the edge. */
   readonly overlapBytes: number;
+  /** Where the thread says that it lives; see `vitals.ts`. */
+  readonly vitals: SharedArrayBuffer;
   readonly control: MessagePortLike;
 }
 
@@ -164,7 +166,10 @@ export const WireToolResultSchema: z.ZodType<WireToolResult> = z.object({
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** On the control port. `log` is lossy and bounded in the thread; `process` never is. */
+/** Notes that may be lost: credited in the thread, and dropped and counted over the credit. All others are never dropped. */
+export const LOSSY_NOTES: ReadonlySet<string> = new Set(['log', 'progress', 'notify', 'status']);
+
+/** On the control port. */
 export type ThreadNote =
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly facts?: unknown }
   | {
@@ -172,9 +177,13 @@ export type ThreadNote =
       readonly pid: number;
       readonly group: boolean;
       readonly state: 'running' | 'exited';
+      /** Start time in clock ticks since boot; a pid alone may be somebody else's by the time the note is read. */
+      readonly start?: number;
       readonly server?: string;
       readonly sessionId?: string;
-    };
+    }
+  /** An error that nobody caught ends the thread. It still runs, so that the children it has can be ended and reaped first. */
+  | { readonly type: 'dying'; readonly message: string };
 
 /** On a session's port, so that a call's progress arrives before its result. */
 export type SessionNote =
@@ -198,9 +207,11 @@ export const ThreadNoteSchema: z.ZodType<ThreadNote> = z.discriminatedUnion('typ
     pid: z.int().min(2),
     group: z.boolean(),
     state: z.enum(['running', 'exited']),
+    start: z.exactOptional(z.int().positive()),
     server: z.exactOptional(z.string()),
     sessionId: z.exactOptional(z.string()),
   }),
+  z.object({ type: z.literal('dying'), message: z.string() }),
 ]);
 
 export const SessionNoteSchema: z.ZodType<SessionNote> = z.discriminatedUnion('type', [

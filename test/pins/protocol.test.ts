@@ -59,7 +59,8 @@ describe('worker → host', () => {
   test('the notes of a thread are these', () => {
     expect(notesOf(ThreadNoteSchema), GROWTH).toEqual({
       log: ['level', 'message', 'facts?'],
-      process: ['pid', 'group', 'state', 'server?', 'sessionId?'],
+      process: ['pid', 'group', 'state', 'start?', 'server?', 'sessionId?'],
+      dying: ['message'],
     });
     expect(LOG_LEVELS, GROWTH).toEqual(['debug', 'info', 'warn', 'error']);
   });
