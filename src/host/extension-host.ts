@@ -8,7 +8,7 @@ import type { Failure } from '../shared/tool.ts';
 import { onAbort } from './abort-listeners.ts';
 import { BuiltinTools } from './builtin-tools.ts';
 import { resolveExtension } from './extension-directory.ts';
-import { createIdentity } from './host-identity.ts';
+import { createIdentity, type HostIdentity, threadMark } from './host-identity.ts';
 import { HostLog } from './host-log.ts';
 import { HostPolicy } from './host-policy.ts';
 import { inspectHost } from './inspection.ts';
@@ -18,11 +18,15 @@ import { SharedCache } from './policy/shared-cache.ts';
 import { Session } from './session.ts';
 import { ExtensionThread, type ResolvedExtension } from './thread/extension-thread.ts';
 import { answerRequest } from './thread/host-requests.ts';
+import { ProcessGuard } from './thread/process-guard.ts';
+import { sweepLeftovers } from './thread/startup-sweep.ts';
 import type { ThreadGeneration } from './thread/thread-generation.ts';
+import { Watchdog } from './thread/watchdog.ts';
 import { TypedEmitter } from './typed-emitter.ts';
 
 /** What threads get to end their last processes in, after every session was shut down. */
 const THREAD_GRACE_MS = 1000;
+const LEAST_GRACE_MS = 100;
 /** The longest delay a timer can have; it only keeps the process alive. */
 const FOREVER_MS = 2 ** 31 - 1;
 
@@ -39,6 +43,9 @@ export class ExtensionHost {
   readonly #emitter: TypedEmitter<HostEvents>;
   readonly #log: HostLog;
   readonly #cache = new SharedCache();
+  readonly #identity: HostIdentity = createIdentity();
+  readonly #watchdog: Watchdog;
+  readonly #guard: ProcessGuard;
   readonly #threads = new Map<string, ExtensionThread>();
   readonly #sessions = new Map<string, Session>();
   readonly #unresolved: Failure[] = [];
@@ -63,11 +70,16 @@ export class ExtensionHost {
     this.#agentDir = path.resolve(
       options.agentDir ?? hostEnv()['CALDERA_AGENT_DIR'] ?? path.join(os.homedir(), '.caldera', 'agent'),
     );
-    this.#policy = new HostPolicy({ identity: createIdentity(), secrets: options.secrets ?? [], hostEnv, limits });
+    this.#policy = new HostPolicy({ identity: this.#identity, secrets: options.secrets ?? [], hostEnv, limits });
     this.#emitter = new TypedEmitter((error) =>
       this.#log.write('error', `a listener of the host threw: ${messageOf(error)}`),
     );
     this.#log = new HostLog(options.logger, this.#policy.redactor, (record) => this.#emitter.emit('log', record));
+    this.#watchdog = new Watchdog(limits);
+    this.#guard = new ProcessGuard({
+      ownerMark: this.#identity.ownerMark,
+      onProblem: (what) => this.#log.write('warn', what),
+    });
   }
 
   /**
@@ -168,7 +180,7 @@ export class ExtensionHost {
     // An open host is something to wait for, with or without a thread.
     this.#keepAlive = setInterval(() => {}, FOREVER_MS);
     const failures: Failure[] = [];
-    const starting: Promise<void>[] = [];
+    const starting: Promise<void>[] = [this.#sweep()];
     for (const entry of this.#options.extensions ?? []) {
       try {
         const thread = this.#addThread(resolveExtension(entry, new Set(this.#threads.keys())));
@@ -189,12 +201,23 @@ export class ExtensionHost {
     return { failures };
   }
 
+  /** What killed hosts have left would stand in the way: a browser's profile takes one browser. */
+  async #sweep(): Promise<void> {
+    const pids = await sweepLeftovers();
+    if (pids.length > 0)
+      this.#log.write('warn', `ended ${pids.length} processes that a killed host had left behind`, { pids });
+  }
+
   #addThread(extension: ResolvedExtension): ExtensionThread {
+    this.#guard.start();
     const thread = new ExtensionThread(extension, {
       limits: this.#limits,
       agentDir: this.#agentDir,
       overlapBytes: () => this.#policy.redactor.overlapBytes,
-      environment: () => this.#policy.workerEnvironment(),
+      environment: (mark) => this.#policy.workerEnvironment(mark),
+      threadMark: (id, generation) => threadMark(this.#identity, id, generation),
+      watchdog: this.#watchdog,
+      guard: this.#guard,
       onLog: (id, { level, message, facts }) => this.#log.write(level, message, { ...asFacts(facts), extension: id }),
       onRequest: (owner, generation, op, payload) => this.#answer(owner, generation, op, payload, undefined),
       onDeath: (_owner, generation) => this.#cache.release(generation),
@@ -217,6 +240,7 @@ export class ExtensionHost {
       extension: id,
       grantedEnv: env,
       owner: generation,
+      threadMark: generation.mark,
       ...(session
         ? { session: { id: session.id, ...(session.timeZone === undefined ? {} : { timeZone: session.timeZone }) } }
         : {}),
@@ -269,19 +293,19 @@ export class ExtensionHost {
   }
 
   async #close(timeoutMs: number | undefined): Promise<void> {
+    const startedAt = performance.now();
     await Promise.all(
       [...this.#sessions.values()].map((session) =>
         session.close('quit', timeoutMs === undefined ? {} : { timeoutMs }),
       ),
     );
-    await this.#closeThreads();
+    const leftMs = (timeoutMs ?? Number.POSITIVE_INFINITY) - (performance.now() - startedAt);
+    const graceMs = Math.max(LEAST_GRACE_MS, Math.min(THREAD_GRACE_MS, leftMs));
+    await Promise.all([...this.#threads.values()].map((thread) => thread.close(graceMs)));
+    await this.#guard.quit();
     clearInterval(this.#keepAlive);
     this.#loopDelay.stop();
     this.#emitter.clear();
-  }
-
-  async #closeThreads(): Promise<void> {
-    await Promise.all([...this.#threads.values()].map((thread) => thread.close(THREAD_GRACE_MS)));
   }
 
   #find(idOrPath: string): ExtensionThread {

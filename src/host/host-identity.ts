@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { startTime } from './thread/process-table.ts';
+import { pidNamespace, readProcess } from './thread/process-list.ts';
 
 /** Tells one host from every other, two in one process included. */
 export interface HostIdentity {
@@ -8,11 +8,22 @@ export interface HostIdentity {
   readonly nonce: string;
   /** `<pid>:<start>:<nonce>`: in the environment of every thread and process of this host. */
   readonly ownerMark: string;
+  /** What {@link threadMark} begins with: the pid namespace in which the owner mark's pid counts, and the nonce. */
+  readonly threadPrefix: string;
 }
 
 export function createIdentity(): HostIdentity {
   const nonce = randomBytes(4).toString('hex');
-  return { nonce, ownerMark: `${process.pid}:${startTime('self') ?? 0}:${nonce}` };
+  return {
+    nonce,
+    ownerMark: `${process.pid}:${readProcess('self')?.start ?? 0}:${nonce}`,
+    threadPrefix: `${pidNamespace()}:${nonce}`,
+  };
+}
+
+/** In the environment of one life of a thread and of everything it starts, so that it is found when that life ends. */
+export function threadMark({ threadPrefix }: HostIdentity, extension: string, generation: number): string {
+  return `${threadPrefix}:${extension}#${generation}`;
 }
 
 /** From our own package.json, which lies two folders up from source and from dist alike. */

@@ -33,14 +33,14 @@ export class HostPolicy implements ResultPolicy {
   readonly cut: ResultPolicy['cut'] = (wire) => cutResult(wire, this.redactor, this.#options.limits);
 
   /** `process.env` of a thread. */
-  workerEnvironment(): Readonly<Record<string, string>> {
-    return this.#spawn.workerEnvironment(this.#readHostEnv());
+  workerEnvironment(thread: string): Readonly<Record<string, string>> {
+    return this.#spawn.workerEnvironment(this.#readHostEnv(), thread);
   }
 
   /** The exact environment of a process, and the id its epoch is. */
   prepare(
     { purpose, command, args, cwd, env }: HostRequestPayload<'process.prepare'>,
-    { session }: Requester,
+    { session, threadMark }: Requester,
   ): HostAnswers['process.prepare'] {
     this.#starts += 1;
     const timeZone = session?.timeZone;
@@ -52,6 +52,7 @@ export class HostPolicy implements ResultPolicy {
         hostEnv: this.#readHostEnv(),
         explicit: env,
         purpose,
+        thread: threadMark,
         ...(timeZone === undefined ? {} : { timeZone }),
       }),
       id: `${this.#options.identity.nonce}-${this.#starts}`,

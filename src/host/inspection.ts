@@ -3,9 +3,10 @@ import { packageVersion } from './host-identity.ts';
 import type { HostInspection } from './options.ts';
 import type { Session } from './session.ts';
 import type { ExtensionThread } from './thread/extension-thread.ts';
-import { rssMb } from './thread/process-table.ts';
+import { rssMb } from './thread/process-list.ts';
 
 const MB = 1024 * 1024;
+const KB_PER_MB = 1024;
 
 export interface InspectedHost {
   readonly startedAt: number;
@@ -40,6 +41,7 @@ export function inspectHost({ startedAt, threads, sessions, unresolved, eventLoo
 function inspectThread(thread: ExtensionThread, sessions: readonly Session[]): HostInspection['extensions'][number] {
   const { extension, state, generation, current, reason } = thread;
   const own: Failure[] = reason ? [{ extension: extension.id, code: reason.code, message: reason.message }] : [];
+  const vitals = current?.vitals;
   const seen = sessions.flatMap(({ failures }) => failures.filter((failure) => failure.extension === extension.id));
   return {
     name: extension.id,
@@ -53,6 +55,9 @@ function inspectThread(thread: ExtensionThread, sessions: readonly Session[]): H
         sessions: sessions.length,
         restarts: Math.max(0, generation - 1),
         utilization: current?.alive ? Math.round(current.utilization * 1000) / 1000 : 0,
+        heapMb: Math.round(((vitals?.heapKb ?? 0) + (vitals?.externalKb ?? 0)) / KB_PER_MB),
+        beatAgeMs: Math.round(current?.alive ? current.beatAgeMs : 0),
+        droppedNotes: (vitals?.droppedNotes ?? 0) + (current?.meter.dropped ?? 0),
         pids: current?.processes.running.map(({ pid }) => pid) ?? [],
       },
     ],

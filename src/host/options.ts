@@ -125,7 +125,14 @@ export interface HostInspection {
       readonly generation: number;
       readonly sessions: number;
       readonly restarts: number;
+      /** Share of its life in which the thread was busy, 0 to 1. */
       readonly utilization: number;
+      /** Heap and external memory that the thread holds, as of its last beat. */
+      readonly heapMb: number;
+      /** How long ago the thread was last seen to run. */
+      readonly beatAgeMs: number;
+      /** Log records, progress, notices and status that were over the limits and are lost. */
+      readonly droppedNotes: number;
       readonly pids: readonly number[];
     }[];
     readonly failures: readonly Failure[];

@@ -16,7 +16,14 @@ export function parseProcessStat(text: string): ProcessStat | undefined {
   const [state, parent, group, session, ...later] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const start = Number(later[15]);
   if (!Number.isInteger(pid) || state === undefined || !Number.isFinite(start)) return undefined;
-  return { pid, parent: Number(parent), group: Number(group), session: Number(session), start, zombie: /^[ZX]/.test(state) };
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    start,
+    zombie: /^[ZX]/.test(state),
+  };
 }
 
 /**

@@ -4,16 +4,17 @@ import type { CommandDefinition, ExtensionContext, ExtensionFactory } from '../s
 import type { JsonObject } from '../shared/json.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { MessagePortLike } from '../shared/port-endpoint.ts';
-import type {
-  CallRequest,
-  Commit,
-  Outcome,
-  SessionNote,
-  SessionOpening,
-  SessionRemote,
-  ToolSnapshot,
-  ToolTable,
-  WireToolResult,
+import {
+  type CallRequest,
+  type Commit,
+  LOSSY_NOTES,
+  type Outcome,
+  type SessionNote,
+  type SessionOpening,
+  type SessionRemote,
+  type ToolSnapshot,
+  type ToolTable,
+  type WireToolResult,
 } from '../shared/protocol.ts';
 import type { Failure } from '../shared/tool.ts';
 import { CallRunner } from './call-runner.ts';
@@ -21,6 +22,7 @@ import { EventHandlers } from './event-handlers.ts';
 import { createExtensionApi } from './extension-api-object.ts';
 import { HostClient, type RequestBudget } from './host-client.ts';
 import type { LogForwarder } from './log-forwarder.ts';
+import type { NoteCredit } from './note-credit.ts';
 import type { ProcessLedger } from './process-ledger.ts';
 import { ToolTableBuilder } from './tool-table.ts';
 
@@ -31,6 +33,7 @@ export interface ThreadServices {
   readonly options: JsonObject;
   readonly agentDir: string;
   readonly log: LogForwarder;
+  readonly credit: NoteCredit;
   readonly control: HostClient;
   readonly budget: RequestBudget;
   readonly ledger: ProcessLedger;
@@ -276,7 +279,8 @@ export class ExtensionSession implements SessionRemote {
   }
 
   #note(note: SessionNote): void {
-    if (this.#state !== 'dead') this.#port.postMessage({ note });
+    if (this.#state === 'dead' || (LOSSY_NOTES.has(note.type) && !this.#services.credit.take())) return;
+    this.#port.postMessage({ note });
   }
 }
 

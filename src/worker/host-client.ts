@@ -54,8 +54,9 @@ export class HostClient {
       if (this.#closed) throw this.#closed;
       const outcome = await new Promise<Outcome<unknown>>((resolve) => {
         const id = this.#next++;
-        this.#pending.set(id, resolve);
+        // Posted first: a payload that cannot be cloned rejects here and leaves nothing pending.
         this.#port.postMessage({ request: { id, op, payload } });
+        this.#pending.set(id, resolve);
       });
       if (!outcome.ok) throw fromWireError(outcome.error);
       return outcome.value as HostAnswers[Name];

@@ -3,23 +3,35 @@ import { toWireError } from '../shared/errors.ts';
 import type { ExtensionFactory } from '../shared/extension-api.ts';
 import { type MessagePortLike, portEndpoint } from '../shared/port-endpoint.ts';
 import type { Commit, Outcome, SessionOpening, ThreadBoot, ThreadNote, ThreadRemote } from '../shared/protocol.ts';
+import { VitalsWriter } from '../shared/vitals.ts';
 import { loadExtension } from './extension-loader.ts';
 import { ExtensionSession, type ThreadServices } from './extension-session.ts';
 import { HostClient, RequestBudget } from './host-client.ts';
 import { LogForwarder } from './log-forwarder.ts';
+import { NoteCredit } from './note-credit.ts';
 import { ProcessLedger } from './process-ledger.ts';
 
+/** The parts of a runtime that the thread around it needs. */
+export interface Runtime {
+  readonly log: LogForwarder;
+  readonly ledger: ProcessLedger;
+  readonly vitals: VitalsWriter;
+  readonly note: (note: ThreadNote) => void;
+}
+
 /** Serves one extension over its control port. Knows ports, not threads: a test runs it over a MessageChannel. */
-export function startRuntime(boot: ThreadBoot): { readonly log: LogForwarder } {
+export function startRuntime(boot: ThreadBoot): Runtime {
+  const { limits, overlapBytes, options, agentDir } = boot;
   const note = (value: ThreadNote): void => boot.control.postMessage({ note: value });
-  const log = new LogForwarder(note, boot.limits);
-  const budget = new RequestBudget(boot.limits);
+  const vitals = new VitalsWriter(boot.vitals);
+  const credit = new NoteCredit(limits, () => vitals.countDropped());
+  const log = new LogForwarder(note, credit);
+  const budget = new RequestBudget(limits);
   const control = new HostClient(boot.control, budget);
   const ledger = new ProcessLedger(note);
-  const { limits, overlapBytes, options, agentDir } = boot;
-  const services: ThreadServices = { limits, overlapBytes, options, agentDir, log, control, budget, ledger };
+  const services: ThreadServices = { limits, overlapBytes, options, agentDir, log, credit, control, budget, ledger };
   serve(boot.control, new ThreadRuntime(boot.url, services));
-  return { log };
+  return { log, ledger, vitals, note };
 }
 
 class ThreadRuntime implements ThreadRemote {

@@ -4,6 +4,8 @@ import { hostSecretsIn, looksSecret, secretsIn, userinfoPasswords } from './secr
 
 /** Names the host a process belongs to: `<host pid>:<host start>:<host nonce>`. */
 export const OWNER_VARIABLE = 'CALDERA_OWNER';
+/** Names the thread a process belongs to: `<pid namespace>:<host nonce>:<extension>#<generation>`. */
+export const THREAD_VARIABLE = 'CALDERA_THREAD';
 
 /** The host's variables as they are at this moment. */
 export type HostEnvironment = Readonly<Record<string, string | undefined>>;
@@ -19,6 +21,8 @@ export interface EnvironmentRequest {
   readonly timeZone?: string;
   /** Every purpose gets the same filter today. */
   readonly purpose: ProcessRequest['purpose'];
+  /** The mark of the thread that starts it. */
+  readonly thread?: string;
 }
 
 /** Decides what a thread and a process see of the host's environment, and which of its values are secrets. */
@@ -38,8 +42,8 @@ export class SpawnPolicy {
     this.#windows = (options.platform ?? process.platform) === 'win32';
   }
 
-  /** The environment of one process. The owner mark is in it whatever the request says. */
-  environmentFor({ hostEnv, explicit, timeZone }: EnvironmentRequest): ExactEnvironment {
+  /** The environment of one process. The marks are in it whatever the request says. */
+  environmentFor({ hostEnv, explicit, timeZone, thread }: EnvironmentRequest): ExactEnvironment {
     // By folded name: Windows takes `Path` and `PATH` for one variable, and an object that has both for a coin toss.
     const entries = new Map<string, readonly [name: string, value: string]>();
     const set = (name: string, value: string) => entries.set(this.#folded(name), [name, value]);
@@ -51,12 +55,14 @@ export class SpawnPolicy {
     }
     entries.delete(this.#folded(OWNER_VARIABLE));
     set(OWNER_VARIABLE, this.#ownerMark);
+    entries.delete(this.#folded(THREAD_VARIABLE));
+    if (thread !== undefined) set(THREAD_VARIABLE, thread);
     return Object.fromEntries(entries.values());
   }
 
   /** The `process.env` of a thread: the same filter, so that no host secret ever enters it. */
-  workerEnvironment(hostEnv: HostEnvironment): ExactEnvironment {
-    return this.environmentFor({ hostEnv, explicit: {}, purpose: 'tool' });
+  workerEnvironment(hostEnv: HostEnvironment, thread?: string): ExactEnvironment {
+    return this.environmentFor({ hostEnv, explicit: {}, purpose: 'tool', ...(thread === undefined ? {} : { thread }) });
   }
 
   /** The secrets that the filter keeps back, and the passwords of the proxies it lets through: what is to be redacted. */

@@ -56,6 +56,7 @@ export class ExtensionSession {
   #commands: readonly CommandInfo[] = [];
   #events = new Map<EventName, number>();
   #commits: Promise<void> = Promise.resolve();
+  #waitingCommit: Commit | undefined;
   #closed: ExtensionHostError | undefined;
 
   constructor(thread: ExtensionThread, callbacks: InstanceCallbacks) {
@@ -110,7 +111,7 @@ export class ExtensionSession {
   async emit(event: EventName, payload: EventPayload, timeoutMs?: number): Promise<EventPayload | undefined> {
     const announced = this.#events.get(event);
     const attachment = this.#attachment;
-    if (announced === undefined || !attachment?.generation.alive) return undefined;
+    if (announced === undefined || !attachment?.generation.isResponsive) return undefined;
     const bound = Math.min(announced, timeoutMs ?? announced) + EMIT_SLACK_MS;
     const late = new ExtensionHostError(
       'THREAD_STALLED',
@@ -148,14 +149,11 @@ export class ExtensionSession {
     const { port1, port2 } = new MessageChannel();
     const link: Link<SessionRemote, SessionNote> = new Link({
       port: port1,
+      meter: generation.meter,
       noteSchema: SessionNoteSchema,
       onNote: (note) => this.#take(link, note),
       onRequest: (op, payload) => this.#callbacks.onRequest(this, generation, op, payload),
-      onViolation: (what) =>
-        this.#callbacks.onNote(this, {
-          type: 'failure',
-          failure: { code: 'PROTOCOL', message: `the extension sent ${what}` },
-        }),
+      onViolation: (what) => generation.violation(what),
     });
     generation.adopt(link);
     this.#attachment = { generation, link };
@@ -193,8 +191,18 @@ export class ExtensionSession {
       this.#callbacks.onNote(this, note);
       return;
     }
-    // One after another: a table that has to be fetched must not be overtaken by the next commit.
-    this.#commits = this.#commits.then(() => this.#apply(link, note.commit)).catch(() => {});
+    const waiting = this.#waitingCommit;
+    this.#waitingCommit = waiting
+      ? { ...note.commit, failures: [...waiting.failures, ...note.commit.failures] }
+      : note.commit;
+    if (!waiting) this.#commits = this.#commits.then(() => this.#applyLatest(link)).catch(() => {});
+  }
+
+  /** One after another: a table that has to be fetched must not be overtaken. Of those that wait, only the latest counts. */
+  async #applyLatest(link: Link<SessionRemote, SessionNote>): Promise<void> {
+    const commit = this.#waitingCommit;
+    this.#waitingCommit = undefined;
+    if (commit && link === this.#attachment?.link) await this.#apply(link, commit);
   }
 
   async #apply(link: Link<SessionRemote, SessionNote>, commit: Commit): Promise<void> {

@@ -4,8 +4,10 @@ import type { JsonObject } from '../../shared/json.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { ThreadNote } from '../../shared/protocol.ts';
 import type { ExtensionState } from '../options.ts';
+import type { ProcessGuard } from './process-guard.ts';
 import { ThreadGeneration } from './thread-generation.ts';
 import { ToolTableStore } from './tool-table-store.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** An extension, resolved to its entry. */
 export interface ResolvedExtension {
@@ -23,7 +25,10 @@ export interface ThreadServices {
   readonly limits: Limits;
   readonly agentDir: string;
   readonly overlapBytes: () => number;
-  readonly environment: () => Readonly<Record<string, string>>;
+  readonly environment: (threadMark: string) => Readonly<Record<string, string>>;
+  readonly threadMark: (extension: string, generation: number) => string;
+  readonly watchdog: Watchdog;
+  readonly guard: ProcessGuard;
   readonly onLog: (extension: string, note: Extract<ThreadNote, { type: 'log' }>) => void;
   /** A host request on a control port: it belongs to no session. */
   readonly onRequest: (
@@ -113,8 +118,9 @@ export class ExtensionThread {
   }
 
   async #start(): Promise<ThreadGeneration> {
-    // A thread that shows the first sign of its end may still have its cause to tell.
-    if (this.#generation) await this.#generation.died;
+    // A thread that shows the first sign of its end may still have its cause to tell; and what it has started must not meet
+    // what the next one starts: a browser's profile takes one browser.
+    if (this.#generation) await this.#generation.gone;
     if (this.#state === 'crash-looping') throw this.#refusal();
     await this.#backOff();
     if (this.#isClosed()) throw this.#refusal();
@@ -137,8 +143,9 @@ export class ExtensionThread {
 
   #createGeneration(): ThreadGeneration {
     const { id, url, options } = this.extension;
-    const { limits, agentDir, overlapBytes, environment, onLog, onRequest } = this.#services;
+    const { limits, agentDir, overlapBytes, watchdog, guard, onLog, onRequest } = this.#services;
     this.#count += 1;
+    const mark = this.#services.threadMark(id, this.#count);
     const generation: ThreadGeneration = new ThreadGeneration({
       extension: id,
       url,
@@ -147,11 +154,12 @@ export class ExtensionThread {
       limits,
       number: this.#count,
       overlapBytes: overlapBytes(),
-      env: environment(),
-      onNote: (note) => onLog(id, note),
+      env: this.#services.environment(mark),
+      mark,
+      watchdog,
+      guard,
+      onLog: (note) => onLog(id, note),
       onRequest: (op, payload) => onRequest(this, generation, op, payload),
-      onViolation: (what) =>
-        onLog(id, { type: 'log', level: 'warn', message: `extension ${id} sent ${what}; it is ignored` }),
     });
     void generation.died.then((cause) => this.#died(generation, cause));
     return generation;

@@ -13,6 +13,8 @@ export interface Requester {
   readonly extension: string;
   readonly grantedEnv: readonly string[];
   readonly owner: object;
+  /** In the environment of what it starts. */
+  readonly threadMark: string;
   readonly session?: { readonly id: string; readonly timeZone?: string };
 }
 

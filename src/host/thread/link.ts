@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import { ExtensionHostError, fromWireError, messageOf, toWireError } from '../../shared/errors.ts';
 import { portEndpoint } from '../../shared/port-endpoint.ts';
 import { HostRequestSchema, type Outcome, outcomeSchema } from '../../shared/protocol.ts';
+import type { InboundMeter } from './inbound-meter.ts';
 
 type Method = (...args: never[]) => Promise<unknown>;
 type MethodName<Remote> = { [Key in keyof Remote]: Remote[Key] extends Method ? Key : never }[keyof Remote] & string;
@@ -15,6 +16,8 @@ type ValueOf<Remote, Name extends MethodName<Remote>> = Remote[Name] extends (
 
 export interface LinkOptions<Note> {
   readonly port: MessagePort;
+  /** Shared by every port of a thread. */
+  readonly meter: InboundMeter;
   readonly noteSchema: z.ZodType<Note>;
   readonly onNote: (note: Note) => void;
   /** Answers a host request; what it throws is sent back as data. */
@@ -114,6 +117,7 @@ export class Link<Remote extends object, Note> {
   #receive(message: unknown): void {
     if (this.#dead) return;
     if (typeof message === 'object' && message !== null && 'note' in message) {
+      if (!this.#options.meter.admit(message.note)) return;
       const note = this.#options.noteSchema.safeParse(message.note);
       if (note.success) this.#options.onNote(note.data);
       else this.#options.onViolation('a note that is not in the protocol');
@@ -130,10 +134,15 @@ export class Link<Remote extends object, Note> {
 
   async #answer(id: number, op: string, payload: unknown): Promise<void> {
     let outcome: Outcome<unknown>;
+    const { meter, onRequest } = this.#options;
+    const entered = meter.enterRequest();
     try {
-      outcome = { ok: true, value: await this.#options.onRequest(op, payload) };
+      if (!entered) throw new ExtensionHostError('HOST_BUSY', 'too many requests of this extension are open');
+      outcome = { ok: true, value: await onRequest(op, payload) };
     } catch (error) {
       outcome = { ok: false, error: toWireError(error, 'PROTOCOL') };
+    } finally {
+      if (entered) meter.leaveRequest();
     }
     if (!this.#dead) this.#race('answer', [id, outcome]).catch(() => {});
   }

@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import * as Comlink from 'comlink';
 import * as z from 'zod';
 import { ExtensionHostError, messageOf } from '../../shared/errors.ts';
@@ -8,17 +8,27 @@ import {
   type Commit,
   CommitSchema,
   type SessionOpening,
-  type ThreadBoot,
   type ThreadNote,
   ThreadNoteSchema,
   type ThreadRemote,
 } from '../../shared/protocol.ts';
+import { createVitals, readVitals, type Vitals } from '../../shared/vitals.ts';
+import { InboundMeter } from './inbound-meter.ts';
 import { Link } from './link.ts';
-import { ProcessTable } from './process-table.ts';
-import { WORKER_ENTRY } from './worker-entry.ts';
+import type { ProcessGuard } from './process-guard.ts';
+import type { Pulse } from './pulse.ts';
+import { ThreadProcesses } from './thread-processes.ts';
+import type { Watchdog } from './watchdog.ts';
+import { startWorker } from './worker-thread.ts';
 
 /** A port's `close` comes up to 2 ms before the `exit` that has the cause; it is waited for at most this long. */
 const EXIT_AFTER_CLOSE_MS = 1000;
+/** How long a thread that runs is left to reap the children that were ended. */
+const REAP_MS = 300;
+/** `terminate()` takes milliseconds, unless the thread is inside of a system call. */
+const TERMINATE_MS = 2000;
+/** Of what is not in the protocol, so much is said. */
+const VIOLATIONS_TOLD = 10;
 const NullSchema = z.null();
 
 export interface GenerationOptions {
@@ -30,9 +40,12 @@ export interface GenerationOptions {
   readonly number: number;
   readonly overlapBytes: number;
   readonly env: Readonly<Record<string, string>>;
-  readonly onNote: (note: Extract<ThreadNote, { type: 'log' }>) => void;
+  /** In the environment of everything this thread starts. */
+  readonly mark: string;
+  readonly watchdog: Watchdog;
+  readonly guard: Pick<ProcessGuard, 'add' | 'remove'>;
+  readonly onLog: (note: Extract<ThreadNote, { type: 'log' }>) => void;
   readonly onRequest: (op: string, payload: unknown) => Promise<unknown>;
-  readonly onViolation: (what: string) => void;
 }
 
 interface ClosableLink {
@@ -45,14 +58,28 @@ interface ClosableLink {
  */
 export class ThreadGeneration {
   readonly number: number;
-  readonly processes = new ProcessTable();
-  /** Resolves, never rejects, when the thread has ended, with the reason to tell. */
+  /** In the environment of everything it starts. */
+  readonly mark: string;
+  readonly processes: ThreadProcesses;
+  /** What comes from its ports, its sessions' ports included. */
+  readonly meter: InboundMeter;
+  /** Resolves, never rejects, when the thread is of no use any more, with the reason to tell. */
   readonly died: Promise<ExtensionHostError>;
+  /** Resolves, never rejects, when nothing of it is left, its processes included. */
+  readonly gone: Promise<void>;
   readonly #worker: Worker;
   readonly #link: Link<ThreadRemote, ThreadNote>;
   readonly #options: GenerationOptions;
   readonly #sessionLinks = new Set<ClosableLink>();
+  readonly #vitals = createVitals();
+  readonly #pulse: Pulse;
+  readonly #endWatch: () => void;
   #settleDeath: (cause: ExtensionHostError) => void = () => {};
+  #settleGone: () => void = () => {};
+  #ending: Promise<void> | undefined;
+  #isDead = false;
+  #isGone = false;
+  #violations = 0;
   #cause: ExtensionHostError | undefined;
   #closeTimer: NodeJS.Timeout | undefined;
   #alive = true;
@@ -60,24 +87,64 @@ export class ThreadGeneration {
   constructor(options: GenerationOptions) {
     this.#options = options;
     this.number = options.number;
+    this.mark = options.mark;
     this.died = new Promise((resolve) => {
       this.#settleDeath = resolve;
     });
+    this.gone = new Promise((resolve) => {
+      this.#settleGone = resolve;
+    });
+    const { limits, guard, mark, watchdog } = options;
+    this.processes = new ThreadProcesses({
+      mark,
+      threadId: () => (this.#isGone ? 0 : this.vitals.threadId),
+      onStarted: (pid, start) => guard.add(pid, start),
+      onEnded: (pid) => guard.remove(pid),
+    });
+    this.meter = new InboundMeter(limits, (what) => this.#flooded(what));
     const { port1, port2 } = new MessageChannel();
     this.#worker = this.#startWorker(port2);
     this.#link = new Link({
       port: port1,
+      meter: this.meter,
       noteSchema: ThreadNoteSchema,
       onNote: (note) => this.#take(note),
       onRequest: options.onRequest,
-      onViolation: options.onViolation,
+      onViolation: (what) => this.violation(what),
     });
     port1.once('close', () => this.#portClosed());
+    const watch = watchdog.watch({
+      vitals: () => this.vitals,
+      onLate: (silentMs) => this.#late(silentMs),
+      onStalled: (silentMs) => this.#stalled(silentMs),
+      onMemory: (usedMb) => this.#overMemory(usedMb),
+    });
+    this.#pulse = watch.pulse;
+    this.#endWatch = watch.release;
   }
 
   /** False from the first sign of its end on: nothing is sent to it any more. */
   get alive(): boolean {
     return this.#alive;
+  }
+
+  /** False while it would not hear what it is asked. */
+  get isResponsive(): boolean {
+    return this.#alive && this.#pulse.isResponsive;
+  }
+
+  get vitals(): Vitals {
+    return readVitals(this.#vitals);
+  }
+
+  get beatAgeMs(): number {
+    return this.#pulse.beatAgeMs;
+  }
+
+  /** Says that the thread has sent what the protocol does not know; after a few times that is known. */
+  violation(what: string): void {
+    this.#violations += 1;
+    if (this.#violations <= VIOLATIONS_TOLD) this.#say(`sent ${what}; it is ignored`);
   }
 
   get utilization(): number {
@@ -116,42 +183,99 @@ export class ThreadGeneration {
     this.#sessionLinks.delete(link);
   }
 
-  /** Ends the thread: its processes first, while it can still reap them, then the thread itself. Idempotent. */
-  async end(cause: ExtensionHostError, graceMs: number): Promise<void> {
+  /**
+   * Ends the thread: its processes first, while it can still reap them, then the thread itself. Idempotent. `graceMs` is what
+   * a thread in good order gets to end its processes itself; 0 ends its calls at once.
+   */
+  end(cause: ExtensionHostError, graceMs: number): Promise<void> {
     this.#cause ??= cause;
-    if (this.#alive && graceMs > 0) {
+    this.#ending ??= this.#end(cause, graceMs);
+    return this.#ending;
+  }
+
+  async #end(cause: ExtensionHostError, graceMs: number): Promise<void> {
+    const runs = this.isResponsive;
+    if (runs && graceMs > 0) {
+      if (this.processes.hasAny) await this.processes.survey();
       await withDeadline(this.#link.call('shutdown', [graceMs], NullSchema), graceMs + 200, cause).catch(() => {});
     }
-    this.processes.killAll();
-    await this.#worker.terminate();
     this.#die(cause);
+    if (this.processes.hasAny) await this.processes.end(runs ? REAP_MS : 0);
+    await this.#terminate();
+    this.#clear();
+    await this.gone;
+  }
+
+  async #terminate(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.#say('cannot be ended: its thread is inside of a system call');
+        resolve();
+      }, TERMINATE_MS);
+    });
+    await Promise.race([this.#worker.terminate(), late]);
+    clearTimeout(timer);
   }
 
   #startWorker(control: MessagePort): Worker {
     const { extension, url, options, agentDir, limits, number, overlapBytes, env } = this.#options;
-    const boot: ThreadBoot = { extension, url, options, agentDir, limits, generation: number, overlapBytes, control };
-    const worker = new Worker(WORKER_ENTRY, {
-      workerData: boot,
-      transferList: [control],
-      name: `caldera ${extension}`,
-      env: { ...env },
-      // Never on the host's stdio; what gets past the thread's own capture is drained and dropped.
-      stdin: false,
-      stdout: true,
-      stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: limits.oldGenerationMb },
-    });
-    worker.stdout.resume();
-    worker.stderr.resume();
+    const vitals = this.#vitals;
+    const boot = { extension, url, options, agentDir, limits, generation: number, overlapBytes, vitals, control };
+    const worker = startWorker(boot, control, env);
     worker.on('error', (error) => this.#failed(error));
     worker.on('exit', (code) => this.#exited(code));
     return worker;
   }
 
   #take(note: ThreadNote): void {
-    if (note.type === 'log') this.#options.onNote(note);
-    else if (note.state === 'running') this.processes.add(note);
-    else this.processes.remove(note.pid);
+    const { extension, onLog } = this.#options;
+    switch (note.type) {
+      case 'log':
+        onLog(note);
+        break;
+      case 'process':
+        this.processes.note(note);
+        break;
+      case 'dying':
+        void this.end(
+          new ExtensionHostError(
+            'THREAD_EXITED',
+            `the thread of extension ${extension} ended with an error: ${note.message}`,
+          ),
+          0,
+        );
+        break;
+    }
+  }
+
+  #late(silentMs: number): void {
+    this.#say(
+      `has not responded for ${seconds(silentMs)} s; it is ended after ${seconds(this.#options.limits.stallMs)} s`,
+    );
+  }
+
+  #stalled(silentMs: number): void {
+    const { extension } = this.#options;
+    const text = `the thread of extension ${extension} stalled: it did not respond for ${seconds(silentMs)} s and was ended`;
+    void this.end(new ExtensionHostError('THREAD_STALLED', text), 0);
+  }
+
+  #overMemory(usedMb: number): void {
+    const { extension, limits } = this.#options;
+    const text = `the thread of extension ${extension} held ${usedMb} MB of memory, more than its ${limits.softMemoryMb} MB, and was ended`;
+    void this.end(new ExtensionHostError('THREAD_MEMORY', text), 0);
+  }
+
+  #flooded(what: string): void {
+    const { extension } = this.#options;
+    const text = `the thread of extension ${extension} flooded the host and was ended: ${what}`;
+    void this.end(new ExtensionHostError('THREAD_EXITED', text), 0);
+  }
+
+  #say(what: string): void {
+    const { extension, onLog } = this.#options;
+    onLog({ type: 'log', level: 'warn', message: `extension ${extension} ${what}` });
   }
 
   #failed(error: unknown): void {
@@ -175,9 +299,11 @@ export class ThreadGeneration {
         `the thread of extension ${extension} ended: it exited with code ${code}`,
       ),
     );
+    if (!this.#ending) this.#clear();
   }
 
   #portClosed(): void {
+    if (this.#isDead) return;
     this.#alive = false;
     const { extension } = this.#options;
     this.#closeTimer = setTimeout(() => {
@@ -185,17 +311,34 @@ export class ThreadGeneration {
     }, EXIT_AFTER_CLOSE_MS);
   }
 
+  /** Its calls end now; the thread itself may still run. */
   #die(fallback: ExtensionHostError): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
     this.#alive = false;
+    this.#endWatch();
     clearTimeout(this.#closeTimer);
     const cause = this.#cause ?? fallback;
     this.#cause = cause;
-    this.processes.killAll();
     this.#link.close(cause);
     for (const link of this.#sessionLinks) link.close(cause);
     this.#sessionLinks.clear();
     this.#settleDeath(cause);
   }
+
+  /** The thread has ended: what it has left behind is ended, too. */
+  #clear(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    void this.processes.end(0).then(() => {
+      this.processes.forget();
+      this.#settleGone();
+    });
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
 }
 
 /** What `work` gives, or `late` after `ms`. */
