@@ -33,7 +33,7 @@ export interface LinkOptions<Note> {
  */
 export class Link<Remote extends object, Note> {
   readonly #options: LinkOptions<Note>;
-  readonly #remote: Record<string, (...args: unknown[]) => Promise<unknown>>;
+  #remote: Record<string, (...args: unknown[]) => Promise<unknown>>;
   /** A property of a Comlink proxy is a new proxy each time: one per method is enough. */
   readonly #methods = new Map<string, (...args: unknown[]) => Promise<unknown>>();
   readonly #pending = new Set<(error: ExtensionHostError) => void>();
@@ -80,6 +80,9 @@ export class Link<Remote extends object, Note> {
     this.fail(error);
     // The port itself: `releaseProxy` through an endpoint of our own would leak it.
     this.#options.port.close();
+    // Comlink keeps the endpoint, and with it this link, for as long as a proxy of it lives: 10 KB for every session.
+    this.#methods.clear();
+    this.#remote = {};
   }
 
   #race(name: string, args: readonly unknown[]): Promise<unknown> {
