@@ -135,6 +135,12 @@ export class ProcessGuard {
     });
   }
 
+  /** Closes the pipe as the end of the host's process would. */
+  abandon(): void {
+    this.#closed = true;
+    this.#shell?.stdin?.end();
+  }
+
   #write(line: string): void {
     if (!this.#closed) this.#shell?.stdin?.write(`${line}\n`);
   }

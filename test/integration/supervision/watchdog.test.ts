@@ -9,28 +9,39 @@ const QUICK = { heartbeatMs: 50, stallWarnMs: 300, stallMs: 900, restartBackoffM
 const stateOf = (host: ExtensionHost) => host.inspect().extensions.find(({ name }) => name === 'misbehaves');
 
 describe('a thread that does not come back to its event loop', () => {
-  test.each(['spin', 'wait'])('is ended while it does %s, with every call in it; others go on and the next call runs', async (how) => {
-    const host = makeHost(['misbehaves.mjs', 'neighbour.mjs'], { limits: QUICK });
-    const states: HostEvents['extension-state'][] = [];
-    const logs: LogRecord[] = [];
-    host.on('extension-state', (state) => states.push(state));
-    host.on('log', (record) => logs.push(record));
-    const [one, other] = [await openSession(host), await openSession(host)];
-    const beside = other.callTool({ name: 'never' });
-    const stalled = one.callTool({ name: how });
-    const neighbour = await other.callTool({ name: 'count' });
-    expect(textOf(neighbour)).toBe('1');
-    for (const result of [await stalled, await beside]) {
-      expect(result).toMatchObject({ isError: true, details: { outcome: 'sent-unknown', error: { code: 'THREAD_STALLED' } } });
-      expect(textOf(result)).toMatch(/stalled: it did not respond for/);
-    }
-    expect(logs.map(({ message }) => message).join('\n')).toMatch(/misbehaves has not responded for/);
-    expect(textOf(await one.callTool({ name: 'ping' }))).toBe('alive');
-    expect(stateOf(host)?.threads[0]).toMatchObject({ state: 'running', generation: 2, restarts: 1 });
-    const told = states.filter(({ extension }) => extension === 'misbehaves');
-    expect(told.map(({ state, generation }) => `${state} ${generation}`)).toEqual(['loading 0', 'running 1', 'restarting 1', 'running 2']);
-    expect(told[2]?.reason).toMatch(/stalled/);
-  });
+  test.each(['spin', 'wait'])(
+    'is ended while it does %s, with every call in it; others go on and the next call runs',
+    async (how) => {
+      const host = makeHost(['misbehaves.mjs', 'neighbour.mjs'], { limits: QUICK });
+      const states: HostEvents['extension-state'][] = [];
+      const logs: LogRecord[] = [];
+      host.on('extension-state', (state) => states.push(state));
+      host.on('log', (record) => logs.push(record));
+      const [one, other] = [await openSession(host), await openSession(host)];
+      const beside = other.callTool({ name: 'never' });
+      const stalled = one.callTool({ name: how });
+      const neighbour = await other.callTool({ name: 'count' });
+      expect(textOf(neighbour)).toBe('1');
+      for (const result of [await stalled, await beside]) {
+        expect(result).toMatchObject({
+          isError: true,
+          details: { outcome: 'sent-unknown', error: { code: 'THREAD_STALLED' } },
+        });
+        expect(textOf(result)).toMatch(/stalled: it did not respond for/);
+      }
+      expect(logs.map(({ message }) => message).join('\n')).toMatch(/misbehaves has not responded for/);
+      expect(textOf(await one.callTool({ name: 'ping' }))).toBe('alive');
+      expect(stateOf(host)?.threads[0]).toMatchObject({ state: 'running', generation: 2, restarts: 1 });
+      const told = states.filter(({ extension }) => extension === 'misbehaves');
+      expect(told.map(({ state, generation }) => `${state} ${generation}`)).toEqual([
+        'loading 0',
+        'running 1',
+        'restarting 1',
+        'running 2',
+      ]);
+      expect(told[2]?.reason).toMatch(/stalled/);
+    },
+  );
 
   test('is left alone when it is only busy, and when the limit is not reached', async () => {
     const host = makeHost(['misbehaves.mjs'], { limits: { ...QUICK, stallMs: 8000 } });
@@ -64,7 +75,9 @@ describe('a thread that does not come back to its event loop', () => {
 
 describe('a thread that takes too much memory', () => {
   test.each(['leak_objects', 'leak_buffers', 'allocate'])('is ended at the limit: %s', async (how) => {
-    const host = makeHost(['misbehaves.mjs', 'neighbour.mjs'], { limits: { softMemoryMb: 128, stallMs: 60_000, restartBackoffMs: [0] } });
+    const host = makeHost(['misbehaves.mjs', 'neighbour.mjs'], {
+      limits: { softMemoryMb: 128, stallMs: 60_000, restartBackoffMs: [0] },
+    });
     const session = await openSession(host);
     const result = await session.callTool({ name: how });
     expect(result).toMatchObject({ isError: true, details: { error: { code: 'THREAD_MEMORY' } } });
@@ -97,7 +110,14 @@ test('inspect tells how a thread does', async () => {
     const seen = stateOf(host)?.threads[0];
     return seen && seen.heapMb > 0 ? seen : undefined;
   }, 'a beat');
-  expect(thread).toMatchObject({ state: 'running', generation: 1, restarts: 0, sessions: 1, droppedNotes: 0, pids: [] });
+  expect(thread).toMatchObject({
+    state: 'running',
+    generation: 1,
+    restarts: 0,
+    sessions: 1,
+    droppedNotes: 0,
+    pids: [],
+  });
   expect(thread.heapMb).toBeLessThan(100);
   expect(thread.utilization).toBeLessThanOrEqual(1);
   await waitUntil(() => (stateOf(host)?.threads[0]?.beatAgeMs ?? 9999) < 200, 'a thread that beats');
