@@ -74,7 +74,10 @@ export class ExtensionHost {
     this.#emitter = new TypedEmitter((error) =>
       this.#log.write('error', `a listener of the host threw: ${messageOf(error)}`),
     );
-    this.#log = new HostLog(options.logger, this.#policy.redactor, (record) => this.#emitter.emit('log', record));
+    this.#log = new HostLog(options.logger, this.#policy.redactor, {
+      isThere: () => this.#emitter.has('log'),
+      take: (record) => this.#emitter.emit('log', record),
+    });
     this.#watchdog = new Watchdog(limits);
     this.#guard = new ProcessGuard({
       ownerMark: this.#identity.ownerMark,

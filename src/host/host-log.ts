@@ -5,6 +5,12 @@ import type { LogLevel } from '../shared/protocol.ts';
 import type { LogRecord } from './options.ts';
 import type { Redactor } from './policy/redactor.ts';
 
+/** Who hears the records beside the logger. */
+export interface LogListener {
+  readonly isThere: () => boolean;
+  readonly take: (record: LogRecord) => void;
+}
+
 /**
  * Where every record of the host and its threads goes: redacted, its control characters escaped, one line each. What a
  * server wrote never reaches a terminal raw.
@@ -12,20 +18,22 @@ import type { Redactor } from './policy/redactor.ts';
 export class HostLog {
   readonly #logger: PinoLogger;
   readonly #redactor: Redactor;
-  readonly #listener: (record: LogRecord) => void;
+  readonly #listener: LogListener;
 
-  constructor(logger: PinoLogger | undefined, redactor: Redactor, listener: (record: LogRecord) => void) {
+  constructor(logger: PinoLogger | undefined, redactor: Redactor, listener: LogListener) {
     this.#logger = logger ?? pino({ level: 'silent' });
     this.#redactor = redactor;
     this.#listener = listener;
   }
 
   write(level: LogLevel, message: string, facts: unknown = {}): void {
+    // Redaction is what a record costs: a flood that nobody reads must cost main next to nothing.
+    if (!this.#logger.isLevelEnabled(level) && !this.#listener.isThere()) return;
     const record = this.#redactor.json({ ...(isRecord(facts) ? facts : {}), message });
     const clean = escapeStrings(record) as JsonObject & { readonly message: string };
     const { message: text, ...rest } = clean;
     this.#logger[level](rest, text);
-    this.#listener({ ...rest, level, message: text });
+    this.#listener.take({ ...rest, level, message: text });
   }
 }
 

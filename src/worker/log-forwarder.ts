@@ -1,26 +1,42 @@
 import type { Logger } from '../shared/extension-api.ts';
 import { isRecord, type JsonObject } from '../shared/json.ts';
 import { copyJson } from '../shared/json-copy.ts';
+import type { Limits } from '../shared/limits.ts';
 import type { LogLevel, ThreadNote } from '../shared/protocol.ts';
 import type { NoteCredit } from './note-credit.ts';
 
+type LogNote = Extract<ThreadNote, { type: 'log' }>;
+
 const MESSAGE_CHARACTERS = 8 * 1024;
 const FACTS_BOUNDS = { maxDepth: 8, maxBytes: 16 * 1024 };
+const DRAIN_MS = 50;
 const REPORT_MS = 1000;
+/** Of the records that wait when the thread ends, the last ones may say why. */
+const LAST_RECORDS = 200;
 
 /**
- * Sends log records to the host as notes, as far as the credit goes. What is over it is dropped and counted here, before it
- * costs the main thread anything; one record a second says how many there were.
+ * Sends log records to the host as notes, as fast as the credit allows. What is over it waits in a ring that holds a second's
+ * worth; the oldest are dropped and counted here, before they cost the main thread anything, and one record a second says how
+ * many there were.
  */
 export class LogForwarder implements Logger {
   readonly #post: (note: ThreadNote) => void;
   readonly #credit: NoteCredit;
+  readonly #limits: Pick<Limits, 'notesPerSecond' | 'logBytesPerSecond'>;
+  readonly #waiting: { readonly note: LogNote; readonly bytes: number }[] = [];
+  #waitingBytes = 0;
+  #draining = false;
   #dropped = 0;
   #reporting = false;
 
-  constructor(post: (note: ThreadNote) => void, credit: NoteCredit) {
+  constructor(
+    post: (note: ThreadNote) => void,
+    credit: NoteCredit,
+    limits: Pick<Limits, 'notesPerSecond' | 'logBytesPerSecond'>,
+  ) {
     this.#post = post;
     this.#credit = credit;
+    this.#limits = limits;
   }
 
   debug(facts: JsonObject | string, message?: string): void {
@@ -39,41 +55,50 @@ export class LogForwarder implements Logger {
   write(level: LogLevel, first: unknown, second?: unknown): void {
     const given = typeof first === 'string' ? first : typeof second === 'string' ? second : '';
     const message = given.slice(0, MESSAGE_CHARACTERS).toWellFormed();
-    // The credit comes first: a record that is dropped must not cost a copy of its facts.
-    if (!this.#credit.takeLog(message.length)) {
-      this.drop(1);
-      return;
-    }
     const copied = isRecord(first) ? copyJson(first, FACTS_BOUNDS) : undefined;
-    if (copied?.ok === false) {
-      this.#post({ type: 'log', level, message, facts: { note: `facts left out: ${copied.reason}` } });
-      return;
+    const facts = copied?.ok === false ? { note: `facts left out: ${copied.reason}` } : copied?.value;
+    const note: LogNote = { type: 'log', level, message, ...(facts === undefined ? {} : { facts }) };
+    const bytes = message.length + (copied?.ok ? copied.bytes : 0);
+    if (this.#waiting.length === 0 && this.#credit.takeLog(bytes)) this.#post(note);
+    else this.#wait(note, bytes);
+  }
+
+  /** The thread ends: its last records go whatever the credit is. */
+  flush(): void {
+    for (const { note } of this.#waiting.splice(0).slice(-LAST_RECORDS)) this.#post(note);
+  }
+
+  #wait(note: LogNote, bytes: number): void {
+    const { notesPerSecond, logBytesPerSecond } = this.#limits;
+    this.#waiting.push({ note, bytes });
+    this.#waitingBytes += bytes;
+    while (
+      this.#waiting.length > notesPerSecond ||
+      (this.#waitingBytes > logBytesPerSecond && this.#waiting.length > 1)
+    ) {
+      this.#waitingBytes -= this.#waiting.shift()?.bytes ?? 0;
+      this.#drop();
     }
-    if (copied) this.#credit.spendLog(copied.bytes);
-    this.#post({ type: 'log', level, message, ...(copied ? { facts: copied.value } : {}) });
+    this.#drainLater();
   }
 
-  /** A line of the thread's own output; false when there is no credit for it now. */
-  writeOutput(stream: 'stdout' | 'stderr', line: string): boolean {
-    if (!this.#credit.takeLog(line.length)) return false;
-    this.postOutput(stream, line);
-    return true;
+  #drainLater(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    setTimeout(() => {
+      this.#draining = false;
+      for (let next = this.#waiting[0]; next && this.#credit.takeLog(next.bytes); next = this.#waiting[0]) {
+        this.#waiting.shift();
+        this.#waitingBytes -= next.bytes;
+        this.#post(next.note);
+      }
+      if (this.#waiting.length > 0) this.#drainLater();
+    }, DRAIN_MS).unref();
   }
 
-  /** The same without credit: for the few last lines of a thread that ends. */
-  postOutput(stream: 'stdout' | 'stderr', line: string): void {
-    this.#post({
-      type: 'log',
-      level: 'info',
-      message: line.slice(0, MESSAGE_CHARACTERS).toWellFormed(),
-      facts: { stream },
-    });
-  }
-
-  /** Counts records that are lost; a record a second tells how many. */
-  drop(records: number): void {
-    for (let i = 0; i < records; i++) this.#credit.dropped();
-    this.#dropped += records;
+  #drop(): void {
+    this.#credit.dropped();
+    this.#dropped += 1;
     if (this.#reporting) return;
     this.#reporting = true;
     setTimeout(() => {

@@ -3,7 +3,7 @@ import type { Limits } from '../shared/limits.ts';
 /** Of the second's credit, what can be used at once: a burst at a start passes, and a flood comes in pieces main does not feel. */
 const BURST_SHARE = 0.25;
 /** Of the burst, what logs leave to progress, notices and status. */
-const RESERVED_SHARE = 0.25;
+const RESERVED_SHARE = 0.6;
 
 /**
  * What one thread may send of the notes that may be lost: two buckets, of notes and of log bytes, which fill with time.
@@ -25,11 +25,6 @@ export class NoteCredit {
     if (this.#logBytes.level() <= 0 || !this.#notes.take(RESERVED_SHARE)) return false;
     this.#logBytes.spend(bytes);
     return true;
-  }
-
-  /** What a record that may go turns out to cost beyond its message. */
-  spendLog(bytes: number): void {
-    this.#logBytes.spend(bytes);
   }
 
   /** True when another lossy note may go; a refused one is lost and counted. */

@@ -25,7 +25,7 @@ export function startRuntime(boot: ThreadBoot): Runtime {
   const note = (value: ThreadNote): void => boot.control.postMessage({ note: value });
   const vitals = new VitalsWriter(boot.vitals);
   const credit = new NoteCredit(limits, () => vitals.countDropped());
-  const log = new LogForwarder(note, credit);
+  const log = new LogForwarder(note, credit, limits);
   const budget = new RequestBudget(limits);
   const control = new HostClient(boot.control, budget);
   const ledger = new ProcessLedger(note);

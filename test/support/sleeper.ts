@@ -29,7 +29,8 @@ export function startSleeper({
     env: { PATH: process.env['PATH'], SLEEPER: marker, ...env },
   });
   child.unref();
-  const pid = child.pid ?? 0;
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${program} could not be started`);
   started.push(pid);
   return { pid, marker };
 }

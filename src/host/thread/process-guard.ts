@@ -100,8 +100,9 @@ export class ProcessGuard {
     this.#shell = shell;
     shell.unref();
     // A pipe that nothing waits for must not keep the host's process.
-    (shell.stdin as unknown as { unref?: () => void } | null)?.unref?.();
-    shell.stdin?.on('error', () => {});
+    if ('unref' in shell.stdin && typeof shell.stdin.unref === 'function')
+      Reflect.apply(shell.stdin.unref, shell.stdin, []);
+    shell.stdin.on('error', () => {});
     shell.on('error', (error) => this.#options.onProblem(`the guard could not be started: ${error.message}`));
     shell.on('exit', () => this.#ended(shell));
     for (const [pid, start] of this.#processes) this.#write(`+${pid} ${start}`);

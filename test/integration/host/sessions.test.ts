@@ -64,7 +64,7 @@ test('the log, stdout and stderr of a thread are log records with its name, and 
     .filter(({ extension }) => extension === 'talks')
     .map(({ level, message }) => `${level} ${message}`);
   expect(messages.join('\n')).not.toContain('\u001b');
-  for (const start of ['info stdout ', 'warn stderr ', 'info log ', 'info a line without its end and the end']) {
+  for (const start of ['info stdout ', 'info stderr ', 'info log ', 'info a line without its end and the end']) {
     expect(messages.some((message) => message.startsWith(start))).toBe(true);
   }
 });

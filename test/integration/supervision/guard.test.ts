@@ -29,7 +29,7 @@ async function busyHost(words: readonly string[] = []) {
   return { client, pids };
 }
 
-const isGuard = (pid: number) => readFileSync(`/proc/${pid}/environ`, 'latin1').includes('CALDERA_GUARD=');
+const isGuard = (pid: number) => processesWith('CALDERA_GUARD=').includes(pid);
 const guardsOf = (pid: number = process.pid) => childrenOf(pid).filter(isGuard);
 
 describe('when the process of a host ends, however that goes, nothing that it started is left', () => {
@@ -108,7 +108,8 @@ describe('the guard', () => {
   test('is there again when somebody has ended it', async () => {
     const before = guardsOf();
     await makeHost(['neighbour.mjs']).start();
-    const [guard = 0] = guardsOf().filter((pid) => !before.includes(pid));
+    const [guard] = guardsOf().filter((pid) => !before.includes(pid));
+    if (guard === undefined) throw new Error('there is no guard');
     process.kill(guard, 'SIGKILL');
     const [next = 0] = await waitUntil(() => {
       const found = guardsOf().filter((pid) => pid !== guard && !before.includes(pid));

@@ -3,7 +3,6 @@ import { DEFAULT_LIMITS } from '../../../src/shared/limits.ts';
 import type { ThreadNote } from '../../../src/shared/protocol.ts';
 import { LogForwarder } from '../../../src/worker/log-forwarder.ts';
 import { NoteCredit } from '../../../src/worker/note-credit.ts';
-import { OutputRing } from '../../../src/worker/output-capture.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
@@ -52,29 +51,53 @@ describe('the credit of a thread', () => {
   });
 });
 
-describe('output over the credit', () => {
-  function ring() {
+describe('log records over the credit', () => {
+  function forwarder() {
     const notes: string[] = [];
-    const { credit: of } = credit({ notesPerSecond: 8 });
+    const limits = { ...DEFAULT_LIMITS, notesPerSecond: 40 };
+    const { credit: of, dropped } = credit(limits);
     const post = (note: ThreadNote): void => void (note.type === 'log' && notes.push(note.message));
-    return { notes, output: new OutputRing(new LogForwarder(post, of)) };
+    return { notes, dropped, log: new LogForwarder(post, of, limits) };
   }
 
-  test('waits, keeps its order, and loses its oldest lines, which are counted', () => {
-    const { notes, output } = ring();
-    for (let i = 0; i < 1000; i++) output.push('stdout', `line ${i}`);
-    const atOnce = notes.length;
-    expect(atOnce).toBeGreaterThan(0);
-    vi.advanceTimersByTime(1000);
-    expect(notes).toContain(`${1000 - 200 - atOnce} log records dropped: more than the limits let through`);
-    const next = notes.find((note, i) => i >= atOnce && note.startsWith('line'));
-    expect(next).toBe('line 800');
+  test('wait, and pass in their order when they are no more than a second’s worth', () => {
+    const { notes, dropped, log } = forwarder();
+    const written = Array.from({ length: 40 }, (_, i) => `line ${i}`);
+    for (const line of written) log.info(line);
+    expect(notes.length).toBeLessThan(20);
+    vi.advanceTimersByTime(2000);
+    expect([notes, dropped()]).toEqual([written, 0]);
   });
 
-  test('is flushed when the thread ends', () => {
-    const { notes, output } = ring();
-    for (let i = 0; i < 100; i++) output.push('stderr', `line ${i}`);
-    output.flush();
-    expect(notes).toEqual(Array.from({ length: 100 }, (_, i) => `line ${i}`));
+  test('lose their oldest when they are more, and how many is told', () => {
+    const { notes, dropped, log } = forwarder();
+    for (let i = 0; i < 1000; i++) log.info({ i }, `line ${i}`);
+    const atOnce = notes.length;
+    vi.advanceTimersByTime(3000);
+    expect(dropped()).toBe(1000 - 40 - atOnce);
+    expect(notes).toContain(`${dropped()} log records dropped: more than the limits let through`);
+    expect(notes.filter((note) => note.startsWith('line')).slice(atOnce)).toEqual(
+      Array.from({ length: 40 }, (_, i) => `line ${960 + i}`),
+    );
+  });
+
+  test('are bounded in bytes, too', () => {
+    const { dropped, log } = forwarder();
+    for (let i = 0; i < 30; i++) log.info({ facts: ['x'.repeat(16_000)] }, 'y'.repeat(9000));
+    expect(dropped()).toBe(0);
+    const small = new LogForwarder(() => {}, credit({ logBytesPerSecond: 1000 }).credit, {
+      notesPerSecond: 2000,
+      logBytesPerSecond: 1000,
+    });
+    for (let i = 0; i < 30; i++) small.info('y'.repeat(100));
+    vi.advanceTimersByTime(100);
+    expect(vi.getTimerCount()).toBeGreaterThan(0);
+  });
+
+  test('are flushed when the thread ends', () => {
+    const { notes, log } = forwarder();
+    for (let i = 0; i < 30; i++) log.info(`line ${i}`);
+    log.flush();
+    expect(notes).toEqual(Array.from({ length: 30 }, (_, i) => `line ${i}`));
   });
 });
