@@ -24,6 +24,8 @@ const TextSchema = z.string();
 const PayloadSchema = z.record(z.string(), z.unknown()) as z.ZodType<EventPayload>;
 /** The thread keeps the time of its handlers; this much later it is not answering at all. */
 const EMIT_SLACK_MS = 1000;
+/** The same where a stop has its time counted. */
+const STOP_SLACK_MS = 200;
 
 export interface InstanceCallbacks {
   readonly opening: () => SessionOpening;
@@ -111,8 +113,8 @@ export class ExtensionSession {
   async emit(event: EventName, payload: EventPayload, timeoutMs?: number): Promise<EventPayload | undefined> {
     const announced = this.#events.get(event);
     const attachment = this.#attachment;
-    if (announced === undefined || !attachment?.generation.isResponsive) return undefined;
-    const bound = Math.min(announced, timeoutMs ?? announced) + EMIT_SLACK_MS;
+    if (announced === undefined || !attachment?.generation.alive) return undefined;
+    const bound = timeoutMs === undefined ? announced + EMIT_SLACK_MS : Math.min(announced, timeoutMs) + STOP_SLACK_MS;
     const late = new ExtensionHostError(
       'THREAD_STALLED',
       `extension ${this.thread.extension.id} did not end ${event} within ${bound} ms`,

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
 import { OWNER_VARIABLE } from '../policy/spawn-policy.ts';
 
 /** In the environment of a guard, and of nothing else. */
@@ -97,13 +98,14 @@ export class ProcessGuard {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
+    shell.on('error', (error) => this.#options.onProblem(`the guard could not be started: ${error.message}`));
+    // Then its streams may be missing, too.
+    if (shell.pid === undefined) return;
     this.#shell = shell;
     shell.unref();
     // A pipe that nothing waits for must not keep the host's process.
-    if ('unref' in shell.stdin && typeof shell.stdin.unref === 'function')
-      Reflect.apply(shell.stdin.unref, shell.stdin, []);
+    if (shell.stdin instanceof Socket) shell.stdin.unref();
     shell.stdin.on('error', () => {});
-    shell.on('error', (error) => this.#options.onProblem(`the guard could not be started: ${error.message}`));
     shell.on('exit', () => this.#ended(shell));
     for (const [pid, start] of this.#processes) this.#write(`+${pid} ${start}`);
   }
