@@ -65,6 +65,7 @@ class FakeHost {
     });
     return {
       options: structuredClone(this.#options) as JsonObject,
+      settings: {},
       agentDir: '/nowhere',
       sessionId: 's',
       limits: DEFAULT_LIMITS,
