@@ -1,4 +1,4 @@
-import { readFileSync, type Stats, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync, type Stats, stat, statSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../shared/errors.ts';
 import { isRecord, type JsonObject } from '../shared/json.ts';
@@ -26,9 +26,9 @@ export interface SettingsEvents {
 export class SettingsFile {
   readonly #file: string;
   readonly #events: SettingsEvents;
-  readonly #listener = (now: Stats, before: Stats): void => {
-    if (now.mtimeMs !== before.mtimeMs || now.size !== before.size || now.ino !== before.ino) this.#read();
-  };
+  #timer: NodeJS.Timeout | undefined;
+  /** Of the file as it was before it was read: what changes it later is another one. */
+  #mark = '';
   #text: string | undefined;
   #settings: JsonObject = {};
   #problem: string | undefined;
@@ -44,18 +44,25 @@ export class SettingsFile {
 
   /** Reads the file and watches it from now on. */
   open(): void {
-    // First the watch: a change that comes between the two is then seen.
-    watchFile(this.#file, { interval: POLL_MS, persistent: false }, this.#listener);
     this.#read();
+    this.#timer ??= setInterval(() => this.#look(), POLL_MS).unref();
   }
 
   close(): void {
-    unwatchFile(this.#file, this.#listener);
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    stat(this.#file, (_error, stats?: Stats) => {
+      if (this.#timer !== undefined && markOf(stats) !== this.#mark) this.#read();
+    });
   }
 
   #read(): void {
     let settings: JsonObject;
     try {
+      this.#mark = markOf(statSync(this.#file, { throwIfNoEntry: false }));
       const text = textOf(this.#file);
       if (text === this.#text && this.#problem === undefined) return;
       settings = text === undefined ? {} : parse(text);
@@ -71,6 +78,10 @@ export class SettingsFile {
     this.#settings = Object.freeze(settings);
     this.#events.onChange(settings);
   }
+}
+
+function markOf(stats: Stats | undefined): string {
+  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');
 }
 
 function textOf(file: string): string | undefined {

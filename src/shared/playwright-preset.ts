@@ -41,7 +41,7 @@ export interface PlaywrightConfig {
   readonly executablePath: string | null;
 }
 
-export const PLAYWRIGHT_KEYS: readonly (keyof PlaywrightOptions)[] = [
+const PLAYWRIGHT_KEYS: readonly (keyof PlaywrightOptions)[] = [
   'enabled',
   'headless',
   'browser',

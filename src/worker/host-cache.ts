@@ -36,7 +36,7 @@ async function claimFromHost(
   options: ClaimOptions,
 ): Promise<JsonValue> {
   const answer = await host.request('cache.claim', { key, persist: options.persist });
-  if (answer.state === 'produce') return await produceFor(host, key, produce, answer.ticket, options);
+  if (answer.state === 'produce') return produceFor(host, key, produce, answer.ticket, options);
   // An old value serves; the new one is for whoever asks later, and a failure changes nothing.
   if (answer.ticket !== undefined) produceFor(host, key, produce, answer.ticket, options).catch(() => {});
   return answer.value as JsonValue;

@@ -145,6 +145,9 @@ function later<T>(): {
   return { promise, ...settle };
 }
 
+/** The preset is listed while it is disabled. */
+const PRESET_OFF = '\nplaywright: disabled (set PLAYWRIGHT_ENABLED=true)';
+
 const startFailed = (text: string) => new ExtensionHostError('SERVER_START_FAILED', text);
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -172,7 +175,7 @@ describe('opening a session', () => {
       outputSchema: { type: 'object' },
       annotations: { readOnlyHint: true },
     };
-    const host = await new FakeHost(options({ demo: {}, wide: { parallel: true } }), {
+    const host = await new FakeHost(options({ demo: { toolPrefix: 'x_' }, wide: { parallel: true } }), {
       demo: catalog('demo', [], { tools: [tool] }),
       wide: catalog('wide', ['w']),
     }).open();
@@ -216,20 +219,21 @@ describe('opening a session', () => {
       },
     ]);
     expect(await host.mcp()).toBe(
-      'bad: failed: bad MCP server exited with code 1\\u{1b}[2J. Its stderr ends:\ngood: not started, 1 tool',
+      'bad: failed: bad MCP server exited with code 1\\u{1b}[2J. Its stderr ends:\ngood: not started, 1 tool' +
+        PRESET_OFF,
     );
   });
 
   it('asks nothing of a disabled server', async () => {
     const host = await new FakeHost(options({ off: { enabled: false } }), {}).open();
     expect([host.names, host.failures]).toEqual([[], []]);
-    expect(await host.mcp()).toBe('off: disabled');
+    expect(await host.mcp()).toBe(`off: disabled${PRESET_OFF}`);
   });
 
   it('is no failure of a server to have no tools', async () => {
     const host = await new FakeHost(options({ demo: {} }), { demo: catalog('demo', []) }).open();
     expect(host.failures).toEqual([]);
-    expect(await host.mcp()).toBe('demo: not started, 0 tools');
+    expect(await host.mcp()).toBe(`demo: not started, 0 tools${PRESET_OFF}`);
   });
 
   it('names what was left out of a list', async () => {
@@ -288,7 +292,7 @@ describe('a name that is taken', () => {
       ['beta', '__proto__', 'NAME_TAKEN'],
     ]);
     for (const { message } of host.failures) expect(message).toMatch(/\bbeta\b.*\balpha\b.*toolPrefix/);
-    expect(await host.mcp()).toBe('alpha: not started, 2 tools\nbeta: not started, 1 tool');
+    expect(await host.mcp()).toBe(`alpha: not started, 2 tools\nbeta: not started, 1 tool${PRESET_OFF}`);
   });
 });
 
@@ -303,7 +307,7 @@ describe('a server that is late', () => {
     expect(host.failures).toEqual([
       { server: 'a', code: 'SERVER_STARTING', message: expect.stringContaining('still starting after 0.05 s') },
     ]);
-    expect(await host.mcp()).toBe('a: starting\nb: not started, 2 tools');
+    expect(await host.mcp()).toBe(`a: starting\nb: not started, 2 tools${PRESET_OFF}`);
     slow.resolve(catalog('a', ['shared', 'a1']));
     await nextTurn();
     expect(host.names).toEqual(['shared', 'b1', 'a1']);
@@ -316,7 +320,7 @@ describe('a server that is late', () => {
     slow.reject(startFailed('timed out after 60s'));
     await nextTurn();
     expect(host.failures.map(({ code }) => code)).toEqual(['SERVER_STARTING', 'SERVER_START_FAILED']);
-    expect(await host.mcp()).toBe('a: failed: timed out after 60s');
+    expect(await host.mcp()).toBe(`a: failed: timed out after 60s${PRESET_OFF}`);
   });
 
   it('offers nothing to a session that has ended', async () => {

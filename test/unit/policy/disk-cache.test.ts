@@ -42,7 +42,11 @@ describe('a value that is kept on disk', () => {
   it('is only for the extension, key and version it was kept for, and only when it is asked to persist', async () => {
     const first = setUp();
     await keep(first.cache, first.disk, 1);
-    const claims = [{ ...ask, extension: 'x' }, { ...ask, key: 'x' }, { ...ask, persist: false }];
+    const claims = [
+      { ...ask, extension: 'x' },
+      { ...ask, key: 'x' },
+      { ...ask, persist: false },
+    ];
     for (const claim of claims) {
       expect((await setUp(first.folder).cache.claim(claim)).state).toBe('produce');
     }
