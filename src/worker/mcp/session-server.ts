@@ -77,8 +77,10 @@ export class SessionServer {
     return this.#listing;
   }
 
+  /** Of a server of all sessions the shared one, also when this session has not called it yet. */
   get connection(): ServerConnection | undefined {
-    return this.#hold?.connection ?? this.#connection;
+    if (this.#config.scope === 'session') return this.#connection;
+    return this.#hold?.connection ?? this.#options.shared.connections.find(this.#config);
   }
 
   get closed(): boolean {
@@ -107,7 +109,7 @@ export class SessionServer {
     const sameScope = before.scope === config.scope;
     if (!config.enabled || !sameScope || (this.#hold && leaseFingerprint(before) !== leaseFingerprint(config))) {
       void this.#letGo();
-    } else this.connection?.reconfigure(config);
+    } else (this.#hold?.connection ?? this.#connection)?.reconfigure(config);
   }
 
   /** Runs one call on its process, which the first call starts. Whatever goes wrong is an error result. */

@@ -30,8 +30,8 @@ export class LiveList {
   #client: ClientPort | undefined;
   #timer: NodeJS.Timeout | undefined;
   #reading = false;
-  /** What came while a list was being read. */
-  readonly #waiting = { again: false };
+  /** Announcements that came while a list was being read. */
+  #missed = 0;
   #debounceMs = DEBOUNCE_MS;
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -55,12 +55,12 @@ export class LiveList {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#client = undefined;
-    this.#waiting.again = false;
+    this.#missed = 0;
   }
 
   #changed(): void {
     if (this.#reading) {
-      this.#waiting.again = true;
+      this.#missed += 1;
       return;
     }
     if (this.#timer !== undefined) return;
@@ -76,7 +76,7 @@ export class LiveList {
     const { limits, logger, onList } = this.#options;
     const { name: server, toolPrefix } = this.#options.config();
     this.#reading = true;
-    this.#waiting.again = false;
+    this.#missed = 0;
     try {
       const live = await listTools(client, {}, { server, toolPrefix, limits });
       if (this.#client === client) onList(live);
@@ -86,7 +86,7 @@ export class LiveList {
       if (this.#client === client) {
         this.#reading = false;
         this.#readAt = performance.now();
-        if (this.#waiting.again) this.#changed();
+        if (this.#missed > 0) this.#changed();
       }
     }
   }

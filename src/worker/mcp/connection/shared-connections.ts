@@ -23,7 +23,7 @@ export class SharedConnections<User> {
 
   /** `create` is called when nobody holds a connection of this server yet. */
   hold(config: ServerConfig, user: User, create: (users: ReadonlySet<User>) => ServerConnection): SharedHold<User> {
-    const key = `${config.name}\0${leaseFingerprint(config)}`;
+    const key = keyOf(config);
     let shared = this.#all.get(key);
     if (!shared) {
       const users = new Set<User>();
@@ -35,9 +35,18 @@ export class SharedConnections<User> {
     return { connection, users, release: (timeoutMs) => this.#release(shared, user, timeoutMs) };
   }
 
+  /** The connection of a server, if anybody holds it. */
+  find(config: ServerConfig): ServerConnection | undefined {
+    return this.#all.get(keyOf(config))?.connection;
+  }
+
   async #release({ key, connection, users }: Shared<User>, user: User, timeoutMs: number | undefined): Promise<void> {
     if (!users.delete(user) || users.size > 0) return;
     this.#all.delete(key);
     await connection.dispose(timeoutMs === undefined ? {} : { timeoutMs });
   }
+}
+
+function keyOf(config: ServerConfig): string {
+  return `${config.name}\0${leaseFingerprint(config)}`;
 }
