@@ -4,7 +4,7 @@ import { kindOf, OptionReader, pathOf } from './option-reader.ts';
 import { printable } from './printable.ts';
 
 /** Every key of an entry. */
-export const SERVER_KEYS: readonly (keyof McpServerOptions)[] = [
+const SERVER_KEYS: readonly (keyof McpServerOptions)[] = [
   'command',
   'args',
   'cwd',
