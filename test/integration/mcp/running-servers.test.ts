@@ -23,6 +23,7 @@ const logFile = () => join(makeWorkspace('log'), 'events');
 
 // MCP-73
 describe('a server that says its tools have changed', () => {
+  // MCP-51
   test('changes its session, which says so, and no other one; the next session sees it, too', async () => {
     const host = hostOf({ fake: fakeServer('grows') });
     const [one, other] = [await openSession(host), await openSession(host)];
@@ -110,7 +111,7 @@ describe('a server of all sessions', () => {
   });
 });
 
-// MCP-76
+// MCP-76 MCP-10 MCP-50
 describe('a stop tool', () => {
   const saves = (log: string, more: Partial<McpServerOptions> = {}) =>
     fakeServer('saves', { stopTool: 'save', env: { FAKE_MCP_LOG: log }, ...more });
@@ -150,6 +151,7 @@ describe('a stop tool', () => {
 
 // MCP-77
 describe('prompt sections', () => {
+  // MCP-05
   test('of a server are there while one of its tools is active', async () => {
     const servers = {
       a: fakeServer('normal', { toolPrefix: 'a_', promptSection: 'Use a kindly.' }),
@@ -191,7 +193,7 @@ describe('the number of processes', () => {
   });
 });
 
-// MCP-11
+// MCP-11 MCP-66
 test('the state of the preset is logged once for the host', async () => {
   const host = hostOf({});
   const lines: string[] = [];

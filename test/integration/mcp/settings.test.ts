@@ -69,6 +69,37 @@ describe('settings.json', () => {
   });
 });
 
+// MCP-01 MCP-12 MCP-30
+test('named by its path alone, the extension reads settings.json and its environment', async () => {
+  const agentDir = makeWorkspace('agent');
+  writeFileSync(join(agentDir, 'settings.json'), JSON.stringify({ mcpServers: { demo: fakeServer() } }));
+  const bare = mcpExtension().path;
+  const session = await openSession(makeHost([bare], { agentDir }));
+  expect(names(session)).toContain('echo');
+  const hostEnv = () => ({ ...process.env, PLAYWRIGHT_ENABLED: 'perhaps' });
+  const refused = await openSession(makeHost([bare], { agentDir, hostEnv }));
+  expect(refused.failures).toEqual([
+    expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining('PLAYWRIGHT_ENABLED') }),
+  ]);
+});
+
+// MCP-09 MCP-80
+test('a secret that a server was given comes out nowhere: results, exit errors, /mcp', async () => {
+  const secret = 'p4ss-word-0123456789';
+  const entry = fakeServer('env,die-after-first-call', {
+    env: { GITHUB_TOKEN: '${env:GITHUB_TOKEN}', FAKE_MCP_DIE_MESSAGE: `the token ${secret} was refused` },
+  });
+  const hostEnv = () => ({ ...process.env, GITHUB_TOKEN: secret });
+  const session = await openSession(setUp({}, { demo: entry }, { hostEnv }).host);
+  const dump = textOf(await session.callTool({ name: 'env' }));
+  expect(dump).toContain('GITHUB_TOKEN=[REDACTED]');
+  const died = textOf(await session.callTool({ name: 'slow' }));
+  expect(died).toContain('exited (3): dying: the token [REDACTED] was refused. It restarts on the next call');
+  const status = await mcp(session, 'demo');
+  expect(status).toContain('the token [REDACTED] was refused');
+  expect([dump, died, status].join()).not.toContain(secret);
+});
+
 // MCP-71
 describe('a change of settings.json while a session is open', () => {
   test('keeps a process whose entry is the same, adds and takes away the others', async () => {

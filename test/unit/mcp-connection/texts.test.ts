@@ -25,6 +25,7 @@ describe('a cut before redaction', () => {
 });
 
 describe('the tail of stderr', () => {
+  // MCP-43
   test('it holds the last lines, within its bytes, and the unfinished one', () => {
     const tail = new StderrTail(3, 20);
     for (const line of ['one', '', 'two', 'three', 'four']) tail.push(line);
@@ -100,6 +101,7 @@ describe('error texts', () => {
     );
   });
 
+  // MCP-52
   test('of the browser preset the browser state is lost', () => {
     const report = { code: 1, signal: null, stderrTail: '' };
     expect(deathText({ name: 'playwright', preset: 'playwright' }, report)).toMatch(/browser state was lost\.$/);

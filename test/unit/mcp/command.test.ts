@@ -73,6 +73,7 @@ function run(servers: readonly ServerView[], args = '', refused: Readonly<Record
 }
 
 describe('/mcp', () => {
+  // MCP-63
   it('has a line for each server, with its state and its number of tools', async () => {
     const servers = [
       view('fresh', {}),
@@ -117,6 +118,7 @@ describe('/mcp', () => {
 });
 
 describe('/mcp <name>', () => {
+  // MCP-64
   it('tells all there is to know', async () => {
     const catalog = catalogOf('demo', ['read.file', 'write'], {
       info: { name: 'demo-server', version: '1.2.3' },
@@ -234,6 +236,7 @@ describe('/mcp <name>', () => {
   });
 });
 
+// MCP-65
 describe('/mcp restart <name>', () => {
   it('restarts that server and shows its state', async () => {
     const { text, restarted } = run([view('a b', { status: {} }), view('other', {})], 'restart  a b');

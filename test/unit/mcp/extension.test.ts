@@ -166,6 +166,7 @@ describe('opening a session', () => {
     expect(host.failures).toEqual([]);
   });
 
+  // MCP-07 MCP-53
   it('describes a tool as the catalogue does', async () => {
     const tool = {
       mcpName: 'read.file',
@@ -205,6 +206,7 @@ describe('opening a session', () => {
       expect(String(error)).toContain(piece);
   });
 
+  // MCP-06
   it('goes on without a server that failed, and says why', async () => {
     const host = await new FakeHost(options({ bad: {}, good: {} }), {
       bad: startFailed('bad MCP server exited with code 1\u001b[2J. Its stderr ends:\nboom'),
@@ -258,6 +260,7 @@ describe('opening a session', () => {
 });
 
 describe('a name that is taken', () => {
+  // MCP-39
   it('is refused when a built-in has it, with a prefix to use instead', async () => {
     const host = await new FakeHost(
       options({ 'my files': {} }),
@@ -277,6 +280,7 @@ describe('a name that is taken', () => {
     expect(await host.mcp('my files')).toContain('  read: not offered, a built-in tool has this name');
   });
 
+  // MCP-40
   it('stays with the first server, and the refusal names both', async () => {
     const host = await new FakeHost(options({ beta: {}, alpha: {} }), {
       alpha: catalog('alpha', ['read', '__proto__']),

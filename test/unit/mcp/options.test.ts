@@ -115,12 +115,14 @@ describe('options of the MCP extension', () => {
     expect(problemsOf(server({ args: undefined, comand: undefined }))).toEqual([]);
   });
 
+  // MCP-27
   it('orders servers by name, case-insensitively and then ordinally', () => {
     const names = ['b', 'B', 'a10', 'A2', 'ä', 'a', 'A'];
     const { config } = parse({ servers: Object.fromEntries(names.map((name) => [name, { command: 'x' }])) });
     expect(config.servers.map(({ name }) => name)).toEqual(['A', 'a', 'a10', 'A2', 'B', 'b', 'ä']);
   });
 
+  // MCP-26
   it('lists every problem at once, each with its path', () => {
     const { problems, config } = parse({
       servers: {
@@ -176,6 +178,7 @@ describe('options of the MCP extension', () => {
     }
   });
 
+  // MCP-29
   it('lets only the idle timeout be 0, and never rounds another one to it', () => {
     expect(problemsOf(server({ idleTimeoutSeconds: 0 }))).toEqual([]);
     expect(problemsOf(server({ idleTimeoutSeconds: -1 }))).toHaveLength(1);
