@@ -10,7 +10,7 @@ const YES: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
 const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off']);
 
 /** The variables of the Playwright preset and the options they fill in. */
-const PLAYWRIGHT_VARIABLES = {
+export const PLAYWRIGHT_VARIABLES = {
   PLAYWRIGHT_ENABLED: 'enabled',
   PLAYWRIGHT_HEADLESS: 'headless',
   PLAYWRIGHT_BROWSER: 'browser',
