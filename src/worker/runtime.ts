@@ -31,7 +31,18 @@ export function startRuntime(boot: ThreadBoot): Runtime {
   const budget = new RequestBudget(limits);
   const control = new HostClient(boot.control, budget);
   const ledger = new ProcessLedger(note);
-  const services: ThreadServices = { limits, overlapBytes, options, settings, agentDir, log, credit, control, budget, ledger };
+  const services: ThreadServices = {
+    limits,
+    overlapBytes,
+    options,
+    settings,
+    agentDir,
+    log,
+    credit,
+    control,
+    budget,
+    ledger,
+  };
   serve(boot.control, new ThreadRuntime(boot.url, services));
   return { log, ledger, vitals, note };
 }

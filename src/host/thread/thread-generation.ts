@@ -227,7 +227,18 @@ export class ThreadGeneration {
   #startWorker(control: MessagePort): Worker {
     const { extension, url, options, settings, agentDir, limits, number, overlapBytes, env } = this.#options;
     const vitals = this.#vitals;
-    const boot = { extension, url, options, settings, agentDir, limits, generation: number, overlapBytes, vitals, control };
+    const boot = {
+      extension,
+      url,
+      options,
+      settings,
+      agentDir,
+      limits,
+      generation: number,
+      overlapBytes,
+      vitals,
+      control,
+    };
     const worker = startWorker(boot, control, env);
     worker.on('error', (error) => this.#failed(error));
     worker.on('exit', (code) => this.#exited(code));
