@@ -4,24 +4,28 @@ import path from 'node:path';
 import { abortError, ExtensionHostError, messageOf } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { type Limits, resolveLimits } from '../shared/limits.ts';
+import { variablesOfSettings } from '../shared/mcp-options.ts';
 import type { Failure } from '../shared/tool.ts';
 import { onAbort } from './abort-listeners.ts';
 import { BuiltinTools } from './builtin-tools.ts';
 import { resolveExtension } from './extension-directory.ts';
-import { createIdentity, type HostIdentity, threadMark } from './host-identity.ts';
+import { createIdentity, type HostIdentity, packageVersion, threadMark } from './host-identity.ts';
 import { HostLog } from './host-log.ts';
 import { HostPolicy } from './host-policy.ts';
 import { inspectHost } from './inspection.ts';
 import { LoopDelay } from './loop-delay.ts';
 import type { ExtensionEntry, ExtensionHostOptions, HostEvents, HostInspection, SessionOptions } from './options.ts';
+import { DiskCache } from './policy/disk-cache.ts';
 import { SharedCache } from './policy/shared-cache.ts';
 import { Session } from './session.ts';
+import { SettingsFile } from './settings.ts';
 import { ExtensionThread, type ResolvedExtension } from './thread/extension-thread.ts';
-import { answerRequest } from './thread/host-requests.ts';
+import { answerRequest, type Requester } from './thread/host-requests.ts';
 import { ProcessGuard } from './thread/process-guard.ts';
 import { sweepLeftovers } from './thread/startup-sweep.ts';
 import type { ThreadGeneration } from './thread/thread-generation.ts';
 import { Watchdog } from './thread/watchdog.ts';
+import { MCP_EXTENSION } from './thread/worker-entry.ts';
 import { TypedEmitter } from './typed-emitter.ts';
 
 /** What threads get to end their last processes in, after every session was shut down. */
@@ -42,10 +46,12 @@ export class ExtensionHost {
   readonly #policy: HostPolicy;
   readonly #emitter: TypedEmitter<HostEvents>;
   readonly #log: HostLog;
-  readonly #cache = new SharedCache();
   readonly #identity: HostIdentity = createIdentity();
   readonly #watchdog: Watchdog;
   readonly #guard: ProcessGuard;
+  readonly #disk: DiskCache;
+  readonly #cache: SharedCache;
+  readonly #settings: SettingsFile;
   readonly #threads = new Map<string, ExtensionThread>();
   readonly #sessions = new Map<string, Session>();
   readonly #unresolved: Failure[] = [];
@@ -70,7 +76,25 @@ export class ExtensionHost {
     this.#agentDir = path.resolve(
       options.agentDir ?? hostEnv()['CALDERA_AGENT_DIR'] ?? path.join(os.homedir(), '.caldera', 'agent'),
     );
-    this.#policy = new HostPolicy({ identity: this.#identity, secrets: options.secrets ?? [], hostEnv, limits });
+    const { secrets = [], spawnPolicy } = options;
+    this.#policy = new HostPolicy({
+      identity: this.#identity,
+      secrets,
+      hostEnv,
+      limits,
+      ...(spawnPolicy === undefined ? {} : { spawnPolicy }),
+    });
+    this.#disk = new DiskCache({
+      folder: path.join(this.#agentDir, 'cache'),
+      version: packageVersion(),
+      holdsSecret: (value) => this.#policy.redactJson(value) !== value,
+      onProblem: (text) => this.#log.write('warn', text),
+    });
+    this.#cache = new SharedCache(this.#disk);
+    this.#settings = new SettingsFile(this.#agentDir, {
+      onChange: (settings) => void this.#settingsChanged(settings),
+      onProblem: (text) => this.#log.write('warn', text),
+    });
     this.#emitter = new TypedEmitter((error) =>
       this.#log.write('error', `a listener of the host threw: ${messageOf(error)}`),
     );
@@ -181,6 +205,7 @@ export class ExtensionHost {
   async #start(): Promise<{ readonly failures: readonly Failure[] }> {
     this.#checkOpen();
     // An open host is something to wait for, with or without a thread.
+    this.#settings.open();
     this.#keepAlive = setInterval(() => {}, FOREVER_MS);
     const failures: Failure[] = [];
     const starting: Promise<void>[] = [this.#sweep()];
@@ -221,6 +246,7 @@ export class ExtensionHost {
       threadMark: (id, generation) => threadMark(this.#identity, id, generation),
       watchdog: this.#watchdog,
       guard: this.#guard,
+      settings: () => this.#settings.current,
       onLog: (id, { level, message, facts }) => this.#log.write(level, message, { ...asFacts(facts), extension: id }),
       onRequest: (owner, generation, op, payload) => this.#answer(owner, generation, op, payload, undefined),
       onDeath: (_owner, generation) => this.#cache.release(generation),
@@ -238,15 +264,15 @@ export class ExtensionHost {
     payload: unknown,
     session: Session | undefined,
   ): Promise<unknown> {
-    const { id, env } = thread.extension;
+    const { id, env, url } = thread.extension;
+    // What the operator wrote into settings.json is granted as what he wrote into the options is.
+    const mentioned = url === MCP_EXTENSION.href ? variablesOfSettings(this.#settings.current) : [];
     const requester = {
       extension: id,
-      grantedEnv: env,
+      grantedEnv: [...env, ...mentioned],
       owner: generation,
       threadMark: generation.mark,
-      ...(session
-        ? { session: { id: session.id, ...(session.timeZone === undefined ? {} : { timeZone: session.timeZone }) } }
-        : {}),
+      ...(session ? { session: askingSession(session) } : {}),
     };
     return answerRequest(op, payload, requester, {
       cache: this.#cache,
@@ -295,6 +321,13 @@ export class ExtensionHost {
     }
   }
 
+  /** Threads first: the event comes when `api.settings` is the new one. */
+  async #settingsChanged(settings: JsonObject): Promise<void> {
+    await Promise.all([...this.#threads.values()].map((thread) => thread.tellSettings(settings)));
+    if (settings !== this.#settings.current) return;
+    for (const session of this.#sessions.values()) session.settingsChanged(settings);
+  }
+
   async #close(timeoutMs: number | undefined): Promise<void> {
     const startedAt = performance.now();
     await Promise.all(
@@ -307,6 +340,8 @@ export class ExtensionHost {
     await Promise.all([...this.#threads.values()].map((thread) => thread.close(graceMs)));
     await this.#guard.quit();
     clearInterval(this.#keepAlive);
+    this.#settings.close();
+    await this.#disk.settled();
     this.#loopDelay.stop();
     this.#emitter.clear();
   }
@@ -326,6 +361,11 @@ export class ExtensionHost {
   #checkOpen(): void {
     if (this.#closing) throw new ExtensionHostError('HOST_CLOSED', 'the host is closed; make a new one');
   }
+}
+
+function askingSession(session: Session): NonNullable<Requester['session']> {
+  const { id, timeZone } = session;
+  return { id, ...(timeZone === undefined ? {} : { timeZone }), onSpawn: (event) => session.onSpawn(event) };
 }
 
 /** @throws INVALID_ARGUMENT */

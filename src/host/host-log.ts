@@ -2,8 +2,10 @@ import { type Logger as PinoLogger, pino } from 'pino';
 import { isRecord, type JsonObject } from '../shared/json.ts';
 import { printable } from '../shared/printable.ts';
 import type { LogLevel } from '../shared/protocol.ts';
+import { TEXT_CAPS } from '../shared/text-caps.ts';
 import type { LogRecord } from './options.ts';
 import type { Redactor } from './policy/redactor.ts';
+import { cutText } from './policy/text-cut.ts';
 
 /** Who hears the records beside the logger. */
 export interface LogListener {
@@ -29,9 +31,8 @@ export class HostLog {
   write(level: LogLevel, message: string, facts: unknown = {}): void {
     // Redaction is what a record costs: a flood that nobody reads must cost main next to nothing.
     if (!this.#logger.isLevelEnabled(level) && !this.#listener.isThere()) return;
-    const record = this.#redactor.json({ ...(isRecord(facts) ? facts : {}), message });
-    const clean = escapeStrings(record) as JsonObject & { readonly message: string };
-    const { message: text, ...rest } = clean;
+    const text = printable(cutText(message, TEXT_CAPS.logMessage, this.#redactor));
+    const rest = escapeStrings(this.#redactor.json(isRecord(facts) ? facts : {})) as JsonObject;
     this.#logger[level](rest, text);
     this.#listener.take({ ...rest, level, message: text });
   }

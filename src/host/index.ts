@@ -37,5 +37,8 @@ export type {
   LogRecord,
   SessionEvents,
   SessionOptions,
+  SpawnChange,
+  SpawnPolicyOptions,
+  SpawnRequest,
 } from './options.ts';
 export { Session } from './session.ts';

@@ -1,4 +1,5 @@
 import type { Logger as PinoLogger } from 'pino';
+import type { ProcessRequest } from '../shared/extension-api.ts';
 import type { JsonObject } from '../shared/json.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Content, Failure, Progress, ToolDescriptor } from '../shared/tool.ts';
@@ -30,6 +31,38 @@ export interface BuiltinResult {
   readonly isError?: boolean;
 }
 
+/** A process that an extension is about to start. `env` are its explicit entries, null removes one. */
+export interface SpawnRequest extends ProcessRequest {
+  readonly extension: string;
+  /** Absent when the process belongs to no session: a discovery, or a server of all sessions. */
+  readonly sessionId?: string;
+  readonly timeZone?: string;
+}
+
+/** What a host's own policy may say about processes. What it leaves out stays built in. */
+export interface SpawnPolicyOptions {
+  /**
+   * Which of the host's variables a process inherits. It replaces the filter by name and value; explicit entries, `TZ` and the
+   * owner mark come on top. What is redacted, and what a worker itself sees, stays with the built-in filter.
+   */
+  readonly inherit?: (
+    hostEnv: Readonly<Record<string, string | undefined>>,
+    request: SpawnRequest,
+  ) => Readonly<Record<string, string | undefined>>;
+  /**
+   * Called before each start, `limits.eventHandlerMs` at most. What it returns replaces that part of the request; `env` entries
+   * are added to the explicit ones. A throw refuses the start with its message.
+   */
+  readonly beforeSpawn?: (request: SpawnRequest) => SpawnChange | undefined | Promise<SpawnChange | undefined>;
+}
+
+export interface SpawnChange {
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string | null>>;
+}
+
 export interface ExtensionHostOptions {
   /** Where settings and caches live. Default: `CALDERA_AGENT_DIR`, else `~/.caldera/agent`. */
   readonly agentDir?: string;
@@ -40,6 +73,7 @@ export interface ExtensionHostOptions {
   readonly secrets?: readonly string[];
   /** The host's environment, read at each spawn. Default `process.env`. */
   readonly hostEnv?: () => Readonly<Record<string, string | undefined>>;
+  readonly spawnPolicy?: SpawnPolicyOptions;
   /** Default silent. */
   readonly logger?: PinoLogger;
   readonly limits?: Partial<Limits>;

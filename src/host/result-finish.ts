@@ -6,6 +6,8 @@ import type { CallOutcome, Content, ToolDescriptor, ToolResult, ToolResultDetail
 /** What the host does to everything a thread says: secrets out, then the final cut. */
 export interface ResultPolicy {
   readonly redactText: (text: string) => string;
+  /** Secrets out, then at most so many characters. */
+  readonly cutText: (text: string, maxCharacters: number) => string;
   readonly redactJson: (value: unknown) => unknown;
   readonly redactContent: (content: readonly Content[]) => readonly Content[];
   readonly cut: (wire: WireToolResult) => { readonly content: readonly Content[]; readonly truncated: boolean };

@@ -3,12 +3,14 @@ import { abortError, ExtensionHostError, messageOf } from '../shared/errors.ts';
 import { isRecord, type JsonObject } from '../shared/json.ts';
 import { copyJson } from '../shared/json-copy.ts';
 import type { Limits } from '../shared/limits.ts';
+import { TEXT_CAPS } from '../shared/text-caps.ts';
 import { errorResult, type Progress, type ToolCall, type ToolResult } from '../shared/tool.ts';
 import { checkArguments } from './argument-check.ts';
 import type { BuiltinTools } from './builtin-tools.ts';
 import { runCall } from './call-race.ts';
 import type { CallOptions } from './options.ts';
 import { finishResult, type ResultPolicy } from './result-finish.ts';
+import type { SessionEventHub } from './session-events.ts';
 import { ExtensionSession } from './thread/extension-session.ts';
 import type { RegisteredTool, ToolRegistry } from './tool-registry.ts';
 
@@ -20,6 +22,7 @@ export interface SessionCallsOptions {
   readonly builtins: BuiltinTools;
   readonly limits: Limits;
   readonly results: ResultPolicy;
+  readonly events: Pick<SessionEventHub, 'blockedBy' | 'observeResult'>;
   readonly isActive: (name: string) => boolean;
   readonly log: (level: 'warn' | 'error', message: string, facts: JsonObject) => void;
 }
@@ -71,7 +74,11 @@ export class SessionCalls {
     if (!listener) return;
     const { message } = progress;
     try {
-      listener(message === undefined ? progress : { ...progress, message: this.#options.results.redactText(message) });
+      listener(
+        message === undefined
+          ? progress
+          : { ...progress, message: this.#options.results.cutText(message, TEXT_CAPS.progressMessage) },
+      );
     } catch (error) {
       this.#options.log('error', `a progress listener threw: ${messageOf(error)}`, {
         session: this.#options.sessionId,
@@ -114,11 +121,26 @@ export class SessionCalls {
     if (options.onProgress) this.#progress.set(callId, options.onProgress);
     this.inFlight += 1;
     try {
-      return await this.#race(callId, tool, args, options);
+      const result = this.#withoutSecrets(await this.#race(callId, tool, args, options));
+      this.#options.events.observeResult(name, result);
+      return result;
     } finally {
       this.inFlight -= 1;
       this.#progress.delete(callId);
     }
+  }
+
+  /** A fault's own text can hold what a thread or an extension said last. */
+  #withoutSecrets(result: ToolResult): ToolResult {
+    if (!result.isError) return result;
+    return { ...result, content: this.#options.results.redactContent(result.content) };
+  }
+
+  /** Extensions may block a call before it is sent; its time and its abort go on meanwhile. */
+  async #blocked(name: string, args: JsonObject): Promise<ToolResult | undefined> {
+    const reason = await this.#options.events.blockedBy(name, args);
+    if (reason === undefined) return undefined;
+    return errorResult('TOOL_DENIED', `${name} was not called: ${reason}`, { outcome: 'not-sent' });
   }
 
   async #race(
@@ -133,7 +155,9 @@ export class SessionCalls {
     const race = { tool: name, timeoutMs, signal, ended: this.#era.signal };
     if (!(owner instanceof ExtensionSession)) {
       const aborting = new AbortController();
-      const work = (sent: () => void): Promise<ToolResult> => {
+      const work = async (sent: () => void): Promise<ToolResult> => {
+        const blocked = await this.#blocked(name, args);
+        if (blocked) return blocked;
         sent();
         return builtins.call(name, args, { sessionId, signal: aborting.signal }, results);
       };
@@ -141,7 +165,7 @@ export class SessionCalls {
     }
     const request = { callId, tool: name, arguments: args, ...(expectEpoch === undefined ? {} : { expectEpoch }) };
     const work = async (sent: () => void): Promise<ToolResult> =>
-      finishResult(await owner.call(request, sent), descriptor, results);
+      (await this.#blocked(name, args)) ?? finishResult(await owner.call(request, sent), descriptor, results);
     return runCall({ ...race, work, cancel: () => owner.cancel(callId) });
   }
 }

@@ -1,13 +1,21 @@
 import { ExtensionHostError, messageOf } from '../shared/errors.ts';
-import type { CloseReason, RestartReason, SessionStartReason } from '../shared/events.ts';
-import { isRecord, type JsonObject, setOwn } from '../shared/json.ts';
+import type {
+  CloseReason,
+  ProcessSpawnChange,
+  ProcessSpawnEvent,
+  RestartReason,
+  SessionStartReason,
+} from '../shared/events.ts';
+import type { JsonObject } from '../shared/json.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Commit, SessionNote, SessionOpening } from '../shared/protocol.ts';
+import { TEXT_CAPS } from '../shared/text-caps.ts';
 import type { Failure, ToolCall, ToolDescriptor, ToolResult } from '../shared/tool.ts';
 import type { BuiltinTools } from './builtin-tools.ts';
 import type { CallOptions, CommandInfo, SessionEvents, SessionOptions } from './options.ts';
 import type { ResultPolicy } from './result-finish.ts';
 import { SessionCalls } from './session-calls.ts';
+import { SessionEventHub } from './session-events.ts';
 import { ExtensionSession } from './thread/extension-session.ts';
 import type { ExtensionThread } from './thread/extension-thread.ts';
 import type { ThreadGeneration } from './thread/thread-generation.ts';
@@ -43,6 +51,7 @@ export class Session {
   readonly #instances: ExtensionSession[];
   readonly #emitter: TypedEmitter<SessionEvents>;
   readonly #failures: Failure[] = [];
+  readonly #events: SessionEventHub;
   readonly #calls: SessionCalls;
   /** Unset = every tool. */
   #active: readonly string[] | undefined;
@@ -65,13 +74,16 @@ export class Session {
       services.log('error', `a listener of session ${this.id} threw: ${messageOf(error)}`, {}),
     );
     this.#registry.set(services.builtins, services.builtins.descriptors);
+    const { results, log } = services;
+    this.#events = new SessionEventHub({ sessionId: this.id, instances: () => this.#instances, results, log });
     this.#calls = new SessionCalls({
       sessionId: options.id,
       registry: this.#registry,
       builtins: services.builtins,
       limits: services.limits,
-      results: services.results,
-      log: services.log,
+      results,
+      log,
+      events: this.#events,
       isActive: (name) => this.#active?.includes(name) ?? true,
     });
     this.#instances = threads.map(
@@ -136,16 +148,7 @@ export class Session {
   /** Sections for the system prompt, by key; later extensions win. A handler that fails is logged and skipped. */
   async beforeAgentStart({ prompt }: { readonly prompt: string }): Promise<{ sections: Record<string, string> }> {
     this.#checkOpen();
-    const sections: Record<string, string> = {};
-    for (const instance of this.#instances) {
-      const payload = { prompt, activeTools: this.activeTools };
-      const returned = await this.#emit(instance, () => instance.emit('before_agent_start', payload));
-      if (!isRecord(returned?.['sections'])) continue;
-      for (const [key, text] of Object.entries(returned['sections'])) {
-        if (typeof text === 'string') setOwn(sections, key, this.#services.results.redactText(text));
-      }
-    }
-    return { sections };
+    return { sections: await this.#events.promptSections(prompt, this.activeTools) };
   }
 
   /** Runs a command of an extension. @throws INVALID_ARGUMENT for an unknown one, or what its handler threw */
@@ -156,8 +159,17 @@ export class Session {
       const known = this.commands.map((command) => command.name).join(', ') || 'none';
       throw new ExtensionHostError('INVALID_ARGUMENT', `session ${this.id} has no command ${name}; it has: ${known}`);
     }
-    const text = await instance.command(name, args, this.#services.limits.commandMs);
-    return { text: this.#services.results.redactText(text) };
+    const { limits, results } = this.#services;
+    try {
+      return { text: results.cutText(await instance.command(name, args, limits.commandMs), limits.textBytes) };
+    } catch (error) {
+      const { code, message, data } = asHostError(error);
+      throw new ExtensionHostError(
+        code,
+        results.redactText(message),
+        data === undefined ? {} : { data: results.redactJson(data) },
+      );
+    }
   }
 
   /** The conversation goes on elsewhere: `session_shutdown(reason)`, then `session_start(reason)` on the same instances. */
@@ -199,6 +211,16 @@ export class Session {
     await this.#started('startup');
   }
 
+  /** @internal Asks the handlers of `process_spawn`. */
+  onSpawn(event: ProcessSpawnEvent): Promise<ProcessSpawnChange['env']> {
+    return this.#events.onSpawn(event);
+  }
+
+  /** @internal */
+  settingsChanged(settings: JsonObject): void {
+    this.#events.observe('settings_changed', { settings });
+  }
+
   /** @internal The extension has a new thread: its instance is activated there now, so that new tools show. */
   async reactivate(thread: ExtensionThread): Promise<void> {
     const instance = this.#instances.find((one) => one.thread === thread);
@@ -209,7 +231,7 @@ export class Session {
   /** @internal Runs `session_shutdown` of one extension only, before its thread is replaced. */
   async shutdownInstance(thread: ExtensionThread, reason: CloseReason): Promise<void> {
     const instance = this.#instances.find((one) => one.thread === thread);
-    if (instance) await this.#emit(instance, () => instance.emit('session_shutdown', { reason }));
+    if (instance) await this.#events.emit(instance, 'session_shutdown', { reason });
   }
 
   async #close(reason: CloseReason, timeoutMs: number | undefined): Promise<void> {
@@ -226,43 +248,26 @@ export class Session {
     const payload = { reason, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
     // At once: each has processes of its own to wait for.
     await Promise.all(
-      this.#instances.map((instance) =>
-        this.#emit(instance, () => instance.emit('session_shutdown', payload, timeoutMs)),
-      ),
+      this.#instances.map((instance) => this.#events.emit(instance, 'session_shutdown', payload, timeoutMs)),
     );
   }
 
   async #started(reason: SessionStartReason): Promise<void> {
-    for (const instance of this.#instances)
-      await this.#emit(instance, () => instance.emit('session_start', { reason }));
-  }
-
-  /** An event never fails its session. */
-  async #emit<T>(instance: ExtensionSession, emit: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await emit();
-    } catch (error) {
-      const { id } = instance.thread.extension;
-      this.#services.log('warn', `an event handler of extension ${id} failed: ${messageOf(error)}`, {
-        extension: id,
-        session: this.id,
-      });
-      return undefined;
-    }
+    for (const instance of this.#instances) await this.#events.emit(instance, 'session_start', { reason });
   }
 
   #take(instance: ExtensionSession, note: Exclude<SessionNote, { type: 'commit' }>): void {
     const extension = instance.thread.extension.id;
-    const { redactText, redactJson } = this.#services.results;
+    const { cutText, redactJson } = this.#services.results;
     switch (note.type) {
       case 'progress':
         this.#calls.tellProgress(note.callId, note.progress);
         break;
       case 'notify':
-        this.#emitter.emit('notify', { level: note.level, text: redactText(note.text), extension });
+        this.#emitter.emit('notify', { level: note.level, text: cutText(note.text, TEXT_CAPS.notice), extension });
         break;
       case 'status':
-        this.#emitter.emit('status', { key: note.key, text: redactText(note.text), extension });
+        this.#emitter.emit('status', { key: note.key, text: cutText(note.text, TEXT_CAPS.status), extension });
         break;
       case 'message':
         this.#emitter.emit('message', {
@@ -308,7 +313,10 @@ export class Session {
 
   #addFailure(failure: Failure): void {
     if (this.#failures.length < FAILURES_KEPT)
-      this.#failures.push({ ...failure, message: this.#services.results.redactText(failure.message) });
+      this.#failures.push({
+        ...failure,
+        message: this.#services.results.cutText(failure.message, this.#services.limits.descriptionBytes),
+      });
   }
 
   /** Batched per tick: a server that registers a hundred tools is one change. */
@@ -318,6 +326,8 @@ export class Session {
       if (this.#closing) return;
       this.#tellSnapshots();
       this.#emitter.emit('tools-changed', this.tools);
+      const { tools, active } = this.#snapshot();
+      this.#events.observe('tools_changed', { tools, activeTools: active } as unknown as JsonObject);
     });
   }
 

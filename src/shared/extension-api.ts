@@ -14,8 +14,15 @@ import type {
   BeforeAgentStartResult,
   EventMap,
   EventName,
+  ProcessSpawnChange,
+  ProcessSpawnEvent,
   SessionShutdownEvent,
   SessionStartEvent,
+  SettingsChangedEvent,
+  ToolCallEvent,
+  ToolCallVerdict,
+  ToolResultEvent,
+  ToolsChangedEvent,
 } from './events.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Limits } from './limits.ts';
@@ -32,11 +39,18 @@ export type {
   JsonObject,
   JsonValue,
   Limits,
+  ProcessSpawnChange,
+  ProcessSpawnEvent,
   Progress,
   SessionShutdownEvent,
   SessionStartEvent,
+  SettingsChangedEvent,
   ToolAnnotations,
+  ToolCallEvent,
+  ToolCallVerdict,
+  ToolResultEvent,
   ToolSource,
+  ToolsChangedEvent,
 };
 
 /** What `execute` returns. `isError` defaults to false. Images are base64; caps are applied behind it. */
@@ -154,6 +168,11 @@ export interface Logger {
 export interface CacheOptions {
   /** A failure is answered from the cache for so long. 0 = the next caller tries again. */
   readonly failureTtlMs: number;
+  /**
+   * Default false. The host keeps the value on disk for its next start, and has it produced anew behind when it is older than
+   * a day. A value that holds a secret is not kept.
+   */
+  readonly persist?: boolean;
 }
 
 /** One instance of an extension: the factory gets it, once a session. What it registers while it runs is committed as one. */
@@ -190,6 +209,8 @@ export interface ExtensionApi {
   }): void;
   /** As given with the path. */
   readonly options: JsonObject;
+  /** `<agentDir>/settings.json` as the host read it last; `{}` without one. `settings_changed` tells of another. */
+  readonly settings: JsonObject;
   /** Absolute. */
   readonly agentDir: string;
   readonly sessionId: string;

@@ -1,6 +1,14 @@
-/** The options of the MCP extension: what a person writes, and what it becomes. docs/mcp.md explains each. */
-import { isRecord, setOwn } from './json.ts';
+/** The options of the MCP extension: what a person writes, and what it becomes. docs/configuration.md explains each. */
+import { isRecord } from './json.ts';
+import { readServer } from './mcp-server-entry.ts';
 import { kindOf, OptionReader, pathOf } from './option-reader.ts';
+import {
+  PLAYWRIGHT_SERVER,
+  type PlaywrightConfig,
+  type PlaywrightOptions,
+  playwrightServer,
+  readPlaywright,
+} from './playwright-preset.ts';
 import { printable } from './printable.ts';
 
 /** One MCP server as written in a configuration. Only `command` is required. */
@@ -31,11 +39,27 @@ export interface McpServerOptions {
   readonly shutdownTimeoutSeconds?: number;
   /** Default `warn`. */
   readonly stderrLevel?: 'debug' | 'info' | 'warn' | 'error';
+  /** Default `session`: each session has a process of its own. `host`: one process, cwd the agent dir, and one queue for all sessions; no `${workspace}`. */
+  readonly scope?: 'session' | 'host';
+  /** Default null. A tool called without arguments before the process is ended, so that it can save its state. */
+  readonly stopTool?: string | null;
+  /** Default null. Text for the system prompt, under the server's name, while any of its tools is active. */
+  readonly promptSection?: string | null;
+  /** Which tools are offered: globs (`*`, `?`) over the server's own names. Default everything. */
+  readonly tools?: { readonly include?: readonly string[]; readonly exclude?: readonly string[] };
+  /** Only `stdio` in this version. */
+  readonly type?: 'stdio';
 }
 
 export interface McpOptions {
   /** By name. A name is 1–64 characters without control characters. */
   readonly servers?: Readonly<Record<string, McpServerOptions>>;
+  /** The browser preset: becomes the server `playwright`. */
+  readonly playwright?: PlaywrightOptions;
+  /** Default 64. Server processes of all sessions together; over it the longest idle one is stopped, or a call waits. */
+  readonly maxProcesses?: number;
+  /** Default true: PLAYWRIGHT_* variables fill in what `playwright` leaves open. */
+  readonly environment?: boolean;
   /** Default 20. How long an opening session waits for servers; null = until each startup timeout. */
   readonly activationWaitSeconds?: number | null;
 }
@@ -57,34 +81,33 @@ export interface ServerConfig {
   readonly idleTimeoutMs: number;
   readonly shutdownTimeoutMs: number;
   readonly stderrLevel: 'debug' | 'info' | 'warn' | 'error';
+  readonly scope: 'session' | 'host';
+  readonly stopTool: string | null;
+  readonly promptSection: string | null;
+  readonly tools: { readonly include: readonly string[]; readonly exclude: readonly string[] };
+  /** Set when a preset made the entry. */
+  readonly preset: 'playwright' | null;
 }
 
 export interface McpConfig {
-  /** In registration order: by name, case-insensitive, then ordinal. */
+  /** In registration order: by name, case-insensitive, then ordinal; the enabled preset last. */
   readonly servers: readonly ServerConfig[];
+  readonly playwright: PlaywrightConfig;
+  readonly maxProcesses: number;
+  /** False when the environment has been applied, or must not be. */
+  readonly environment: boolean;
   /** null = each server's startup timeout. */
   readonly activationWaitMs: number | null;
 }
 
-const SERVER_KEYS: readonly (keyof McpServerOptions)[] = [
-  'command',
-  'args',
-  'cwd',
-  'env',
-  'toolPrefix',
-  'enabled',
-  'parallel',
-  'startupTimeoutSeconds',
-  'callTimeoutSeconds',
-  'maxCallSeconds',
-  'idleTimeoutSeconds',
-  'shutdownTimeoutSeconds',
-  'stderrLevel',
+const ROOT_KEYS: readonly (keyof McpOptions)[] = [
+  'servers',
+  'playwright',
+  'activationWaitSeconds',
+  'maxProcesses',
+  'environment',
 ];
-const LATER_SERVER_KEYS = ['type', 'headers', 'scope', 'stopTool', 'promptSection', 'auth', 'tools'];
-const ROOT_KEYS: readonly (keyof McpOptions)[] = ['servers', 'activationWaitSeconds'];
-const LATER_ROOT_KEYS = ['playwright', 'maxProcesses', 'environment'];
-const STDERR_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const DEFAULT_MAX_PROCESSES = 64;
 
 /**
  * Checks what a person wrote and fills in the defaults. Every problem is listed at once, each with the path of the value and
@@ -99,26 +122,84 @@ export function parseMcpOptions(options: unknown): {
   if (!isRecord(given))
     problems.push(`the options must be an object such as { "servers": { … } }, not ${kindOf(given)}`);
   const read = new OptionReader(isRecord(given) ? given : {}, '', problems);
-  read.refuseUnknown(ROOT_KEYS, LATER_ROOT_KEYS);
+  read.refuseUnknown(ROOT_KEYS);
   const servers: ServerConfig[] = [];
   for (const [name, entry] of Object.entries(read.record('servers', '{ "name": { "command": "…" } }') ?? {})) {
     if (entry === undefined) continue;
     const before = problems.length;
-    const server = readServer(name, entry, problems);
+    const server = readServer(name, entry, pathOf('servers', name), problems);
     if (server && problems.length === before) servers.push(server);
   }
+  const playwright = readPlaywright(
+    new OptionReader(read.record('playwright', '{ "enabled": true }') ?? {}, 'playwright', problems),
+  );
   const activationWaitMs =
     read.value('activationWaitSeconds') === null ? null : read.milliseconds('activationWaitSeconds', 20);
-  return { config: { servers: servers.sort(byName), activationWaitMs }, problems };
+  const maxProcesses = read.count('maxProcesses', DEFAULT_MAX_PROCESSES);
+  const environment = read.boolean('environment', true);
+  const config = { servers: servers.sort(byName), playwright, activationWaitMs, maxProcesses, environment };
+  return { config: withPreset(config), problems };
 }
 
-/** The host variables that the `env` values of these options ask for with `${env:NAME}`, sorted. Never throws. */
+/** Where the preset belongs: behind the servers of the options. A server of its name takes its place. */
+function withPreset(config: McpConfig): McpConfig {
+  const { servers, playwright } = config;
+  if (!playwright.enabled || servers.some(({ name }) => name === PLAYWRIGHT_SERVER)) return config;
+  const preset = readServer(PLAYWRIGHT_SERVER, playwrightServer(playwright), PLAYWRIGHT_SERVER, []);
+  return preset === undefined ? config : { ...config, servers: [...servers, { ...preset, preset: 'playwright' }] };
+}
+
+/** True when the preset is enabled and a server of its name is in its place. */
+export function presetIsReplaced({ playwright, servers }: McpConfig): boolean {
+  return playwright.enabled && servers.some(({ name, preset }) => name === PLAYWRIGHT_SERVER && preset === null);
+}
+
+/** An entry of settings.json that cannot be used. */
+export interface BadEntry {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/**
+ * Reads `mcpServers` of settings.json: the entries of `servers`, in the file's order. A bad entry is told apart and harms no
+ * other; a name that is none is made printable. Never throws.
+ */
+export function parseSettingsServers(settings: unknown): {
+  readonly servers: readonly ServerConfig[];
+  readonly bad: readonly BadEntry[];
+} {
+  const given = isRecord(settings) ? settings['mcpServers'] : undefined;
+  if (given === undefined) return { servers: [], bad: [] };
+  if (!isRecord(given)) {
+    return {
+      servers: [],
+      bad: [{ name: 'mcpServers', reason: `mcpServers must be an object of servers, not ${kindOf(given)}` }],
+    };
+  }
+  const servers: ServerConfig[] = [];
+  const bad: BadEntry[] = [];
+  for (const [name, entry] of Object.entries(given)) {
+    const problems: string[] = [];
+    const server = readServer(name, entry, pathOf('mcpServers', name), problems);
+    if (server && problems.length === 0) servers.push(server);
+    else bad.push({ name: printable(name.slice(0, 64)), reason: problems.join('; ') });
+  }
+  return { servers, bad };
+}
+
+/** The host variables that `mcpServers` of settings.json mentions. Never throws. */
+export function variablesOfSettings(settings: unknown): string[] {
+  return isRecord(settings) ? mentionedVariables({ servers: settings['mcpServers'] }) : [];
+}
+
+/** The host variables that these options ask for with `${env:NAME}` in env values, headers and urls, sorted. Never throws. */
 export function mentionedVariables(options: unknown): string[] {
   const names = new Set<string>();
   const servers = isRecord(options) && isRecord(options['servers']) ? Object.values(options['servers']) : [];
   for (const server of servers) {
-    const env = isRecord(server) && isRecord(server['env']) ? Object.values(server['env']) : [];
-    for (const value of env) {
+    if (!isRecord(server)) continue;
+    const { env, headers, url } = server;
+    for (const value of [...valuesOf(env), ...valuesOf(headers), url]) {
       if (typeof value !== 'string') continue;
       for (const [, name] of value.matchAll(/\$\{env:([^}]+)\}/g)) if (name !== undefined) names.add(name);
     }
@@ -126,89 +207,8 @@ export function mentionedVariables(options: unknown): string[] {
   return [...names].sort(ordinally);
 }
 
-function readServer(name: string, entry: unknown, problems: string[]): ServerConfig | undefined {
-  const path = pathOf('servers', name);
-  const badName = nameProblem(name);
-  if (badName) problems.push(`${path}: ${badName}`);
-  if (!isRecord(entry)) {
-    problems.push(
-      `${path}: must be an object such as { "command": "npx", "args": ["-y", "a-server"] }, not ${kindOf(entry)}`,
-    );
-    return undefined;
-  }
-  const read = new OptionReader(entry, path, problems);
-  read.refuseUnknown([...SERVER_KEYS, 'url' as const], LATER_SERVER_KEYS);
-  const callTimeoutMs = read.milliseconds('callTimeoutSeconds', 120);
-  return {
-    name,
-    enabled: read.boolean('enabled', true),
-    command: readCommand(read),
-    args: read.texts('args'),
-    cwd: readCwd(read),
-    env: readEnv(read, pathOf(path, 'env'), problems),
-    toolPrefix: readPrefix(read),
-    parallel: read.boolean('parallel', false),
-    startupTimeoutMs: read.milliseconds('startupTimeoutSeconds', 60),
-    callTimeoutMs,
-    maxCallMs: read.milliseconds('maxCallSeconds', Math.max(600, callTimeoutMs / 1000)),
-    idleTimeoutMs: read.milliseconds('idleTimeoutSeconds', 1800, 'never'),
-    shutdownTimeoutMs: read.milliseconds('shutdownTimeoutSeconds', 5),
-    stderrLevel: read.oneOf('stderrLevel', STDERR_LEVELS, 'warn'),
-  };
-}
-
-function nameProblem(name: string): string | undefined {
-  if (name.trim() === '') return 'the name of a server must not be empty or blank';
-  if (name.trim() !== name) return 'the name of a server must not begin or end with a space';
-  if (name.length > 64) return 'the name of a server must have at most 64 characters';
-  const clean = printable(name) === name && !name.includes('\t');
-  return clean ? undefined : 'the name of a server must not hold control characters';
-}
-
-function readCommand(read: OptionReader): string {
-  if (read.has('url')) {
-    read.problem(
-      'url',
-      'remote servers are not supported yet in this version: only stdio servers, which have a "command"',
-    );
-    return '';
-  }
-  const command = read.text('command', '');
-  if (!read.has('command')) read.problem('command', 'is missing; give the program to start, such as "npx"');
-  else if (typeof read.value('command') === 'string' && command.trim() === '') {
-    read.problem('command', 'must not be empty; give the program to start, such as "npx"');
-  }
-  return command;
-}
-
-function readCwd(read: OptionReader): string | null {
-  if (read.value('cwd') === null || !read.has('cwd')) return null;
-  const cwd = read.text('cwd', '.');
-  if (cwd.trim() === '') read.problem('cwd', 'must not be empty; give a folder, or null for the workspace');
-  return cwd;
-}
-
-function readPrefix(read: OptionReader): string {
-  const prefix = read.text('toolPrefix', '');
-  if (!/^[A-Za-z0-9_-]*$/.test(prefix)) {
-    read.problem('toolPrefix', 'may hold only letters A-Z and a-z, digits, "_" and "-"');
-  } else if (prefix.startsWith('mcp__')) {
-    read.problem('toolPrefix', 'must not start with "mcp__": other programs put that in front themselves');
-  }
-  return prefix;
-}
-
-function readEnv(read: OptionReader, path: string, problems: string[]): Readonly<Record<string, string | null>> {
-  const env: Record<string, string | null> = {};
-  for (const [name, value] of Object.entries(read.record('env', '{ "NAME": "value" }') ?? {})) {
-    if (value === undefined) continue;
-    const at = pathOf(path, name);
-    if (name === '' || name.includes('=') || name.includes('\0')) {
-      problems.push(`${at}: the name of a variable must not be empty and must not hold "=" or NUL`);
-    } else if (typeof value === 'string' || value === null) setOwn(env, name, value);
-    else problems.push(`${at}: must be a string, or null to remove the variable, not ${kindOf(value)}`);
-  }
-  return env;
+function valuesOf(entries: unknown): readonly unknown[] {
+  return isRecord(entries) ? Object.values(entries) : [];
 }
 
 function byName(a: ServerConfig, b: ServerConfig): number {

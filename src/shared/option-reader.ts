@@ -56,6 +56,32 @@ export class OptionReader {
     return fallback;
   }
 
+  /** A non-blank string; absent and null are null. */
+  textOrNull(key: string): string | null {
+    const value = this.value(key);
+    if (value === undefined || value === null) return null;
+    if (typeof value === 'string' && value.trim() !== '') return value;
+    this.problem(
+      key,
+      typeof value === 'string'
+        ? 'must not be empty; leave it out, or give null'
+        : `must be a string or null, not ${kindOf(value)}`,
+    );
+    return null;
+  }
+
+  /** A whole number from 1 on. */
+  count(key: string, fallback: number): number {
+    const value = this.value(key);
+    if (value === undefined) return fallback;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+    this.problem(
+      key,
+      `must be a whole number from 1 on, not ${typeof value === 'number' ? String(value) : kindOf(value)}`,
+    );
+    return fallback;
+  }
+
   oneOf<T extends string>(key: string, choices: readonly T[], fallback: T): T {
     const value = this.value(key);
     if (value === undefined) return fallback;

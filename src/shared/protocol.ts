@@ -22,6 +22,8 @@ export interface ThreadBoot {
   /** `file:` URL of the extension's entry. */
   readonly url: string;
   readonly options: JsonObject;
+  /** As they are at the start; `settings` of {@link ThreadRemote} tells of later ones. */
+  readonly settings: JsonObject;
   readonly agentDir: string;
   readonly limits: Limits;
   /** 1 for the first thread of an extension, then one more each time. */
@@ -43,6 +45,8 @@ export interface ThreadRemote {
   load(): Promise<Outcome<null>>;
   /** Runs the factory for a session; what it registered is the commit. A failed factory has registered nothing. */
   openSession(opening: SessionOpening, port: MessagePortLike): Promise<Outcome<Commit>>;
+  /** The operator's settings have changed; events about it come after the answer. */
+  settings(settings: JsonObject): Promise<Outcome<null>>;
   /** Ends every process the extension still has. The thread is terminated after it. */
   shutdown(timeoutMs: number): Promise<Outcome<null>>;
   answer(id: number, outcome: Outcome<unknown>): Promise<void>;
@@ -240,7 +244,7 @@ export const HOST_REQUESTS = {
   'process.prepare': Prepare,
   'env.get': z.object({ name: z.string() }),
   /** Answers `{ state: 'produce', ticket }` to one caller and makes the others wait for what it settles. */
-  'cache.claim': z.object({ key: z.string() }),
+  'cache.claim': z.object({ key: z.string(), persist: z.boolean() }),
   'cache.settle': z.object({
     ticket: z.number(),
     outcome: z.union([
@@ -266,7 +270,8 @@ export interface HostAnswers {
   'env.get': { readonly value?: string };
   'cache.claim':
     | { readonly state: 'produce'; readonly ticket: number }
-    | { readonly state: 'value'; readonly value: unknown };
+    /** `ticket`: the value is old; who gets one produces it anew, behind. */
+    | { readonly state: 'value'; readonly value: unknown; readonly ticket?: number };
   'cache.settle': null;
   'cache.drop': null;
 }

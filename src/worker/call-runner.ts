@@ -2,11 +2,11 @@ import { ExtensionHostError, messageOf } from '../shared/errors.ts';
 import { type ExtensionContext, type ToolContext, ToolExecutionError } from '../shared/extension-api.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { CallRequest, WireToolResult } from '../shared/protocol.ts';
+import { cutWithOverlap, TEXT_CAPS } from '../shared/text-caps.ts';
 import type { Progress } from '../shared/tool.ts';
 import { gateError, gateResult } from './result/result-gate.ts';
 import type { ToolTableBuilder } from './tool-table.ts';
 
-const PROGRESS_MESSAGE_CHARACTERS = 4096;
 const PROGRESS_INTERVAL_MS = 100;
 
 export interface CallEnvironment {
@@ -35,7 +35,7 @@ export class CallRunner {
     }
     const controller = new AbortController();
     this.#running.set(callId, controller);
-    const progress = throttle((update) => onProgress(callId, update));
+    const progress = throttle((update) => onProgress(callId, update), overlapBytes);
     const ctx: ToolContext = expectEpoch === undefined ? context : { ...context, expectEpoch };
     try {
       const returned = await tool.execute(callId, params, controller.signal, progress.push, ctx);
@@ -75,7 +75,10 @@ function thrownResult(name: string, thrown: unknown, caps: { limits: Limits; ove
 }
 
 /** At most ten updates a second and call; the last one waits for its turn and is sent before the call ends. */
-function throttle(send: (progress: Progress) => void): { push: (progress: Progress) => void; end: () => void } {
+function throttle(
+  send: (progress: Progress) => void,
+  overlapBytes: number,
+): { push: (progress: Progress) => void; end: () => void } {
   let waiting: Progress | undefined;
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
@@ -89,7 +92,7 @@ function throttle(send: (progress: Progress) => void): { push: (progress: Progre
   return {
     push: (progress) => {
       if (ended) return;
-      waiting = readProgress(progress);
+      waiting = readProgress(progress, overlapBytes);
       if (timer === undefined) flush();
     },
     end: () => {
@@ -100,7 +103,7 @@ function throttle(send: (progress: Progress) => void): { push: (progress: Progre
   };
 }
 
-function readProgress(given: unknown): Progress {
+function readProgress(given: unknown, overlapBytes: number): Progress {
   const { progress, total, message } = (typeof given === 'object' && given !== null ? given : {}) as Record<
     string,
     unknown
@@ -108,6 +111,8 @@ function readProgress(given: unknown): Progress {
   return {
     ...(typeof progress === 'number' ? { progress } : {}),
     ...(typeof total === 'number' ? { total } : {}),
-    ...(typeof message === 'string' ? { message: message.slice(0, PROGRESS_MESSAGE_CHARACTERS).toWellFormed() } : {}),
+    ...(typeof message === 'string'
+      ? { message: cutWithOverlap(message, TEXT_CAPS.progressMessage, overlapBytes) }
+      : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { messageOf } from '../shared/errors.ts';
 import { EVENT_NAMES, type EventName } from '../shared/events.ts';
 import type { ExtensionContext, Logger } from '../shared/extension-api.ts';
-import { isRecord, type JsonObject, type JsonValue, setOwn } from '../shared/json.ts';
+import { isRecord, type JsonObject, setOwn } from '../shared/json.ts';
 import type { Commit } from '../shared/protocol.ts';
 
 type AnyHandler = (event: JsonObject, ctx: ExtensionContext) => unknown;
@@ -45,17 +45,17 @@ export class EventHandlers {
     this.#subscriptions.clear();
   }
 
-  /** What the handlers returned, merged: sections of later ones win by key. */
+  /**
+   * What the handlers returned, merged: sections and environment entries of later ones win by key; the first that blocks a
+   * call ends the round.
+   */
   async emit(event: EventName, payload: JsonObject, ctx: ExtensionContext): Promise<JsonObject> {
-    const sections = {};
+    const merged = new MergedAnswers(event);
     for (const subscription of this.#subscriptions.get(event) ?? []) {
-      const returned = await this.#run(event, subscription, payload, ctx);
-      if (event !== 'before_agent_start' || !isRecord(returned) || !isRecord(returned['sections'])) continue;
-      for (const [key, text] of Object.entries(returned['sections'])) {
-        if (typeof text === 'string') setOwn(sections, key, text satisfies JsonValue);
-      }
+      merged.add(await this.#run(event, subscription, payload, ctx));
+      if (merged.isFinal) break;
     }
-    return event === 'before_agent_start' ? { sections } : {};
+    return merged.answer;
   }
 
   async #run(
@@ -77,4 +77,41 @@ export class EventHandlers {
       clearTimeout(timer);
     }
   }
+}
+
+/** What the handlers of one event may return, taken together; anything else is ignored. */
+class MergedAnswers {
+  readonly #event: EventName;
+  readonly #sections = {};
+  readonly #env = {};
+  #block: string | undefined;
+
+  constructor(event: EventName) {
+    this.#event = event;
+  }
+
+  get isFinal(): boolean {
+    return this.#block !== undefined;
+  }
+
+  get answer(): JsonObject {
+    if (this.#event === 'before_agent_start') return { sections: this.#sections };
+    if (this.#event === 'process_spawn') return { env: this.#env };
+    return this.#block === undefined ? {} : { block: this.#block };
+  }
+
+  add(returned: unknown): void {
+    if (!isRecord(returned)) return;
+    const { sections, env, block } = returned;
+    if (this.#event === 'before_agent_start')
+      copyEntries(sections, this.#sections, (value) => typeof value === 'string');
+    if (this.#event === 'process_spawn')
+      copyEntries(env, this.#env, (value) => typeof value === 'string' || value === null);
+    if (this.#event === 'tool_call' && typeof block === 'string') this.#block = block;
+  }
+}
+
+function copyEntries(from: unknown, to: object, fits: (value: unknown) => boolean): void {
+  if (!isRecord(from)) return;
+  for (const [key, value] of Object.entries(from)) if (fits(value)) setOwn(to, key, value);
 }

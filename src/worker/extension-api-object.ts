@@ -4,6 +4,7 @@ import type { CommandDefinition, ExtensionApi, ToolDefinition } from '../shared/
 import { isRecord, type JsonValue } from '../shared/json.ts';
 import { copyJson } from '../shared/json-copy.ts';
 import type { ToolSnapshot } from '../shared/protocol.ts';
+import { cutWithOverlap } from '../shared/text-caps.ts';
 import type { Failure } from '../shared/tool.ts';
 import type { ThreadServices } from './extension-session.ts';
 import { claimOnce } from './host-cache.ts';
@@ -62,9 +63,12 @@ export function createExtensionApi(services: ThreadServices, instance: InstanceP
         ...(server === undefined ? {} : { server }),
         ...(tool === undefined ? {} : { tool }),
         code,
-        message: String(message).slice(0, limits.descriptionBytes),
+        message: cutWithOverlap(String(message), limits.descriptionBytes, services.overlapBytes),
       }),
     options: services.options,
+    get settings() {
+      return services.settings.current;
+    },
     agentDir: services.agentDir,
     sessionId: instance.sessionId,
     limits,
@@ -75,7 +79,8 @@ export function createExtensionApi(services: ThreadServices, instance: InstanceP
     },
     env: { get: async (name) => (await control.request('env.get', { name })).value },
     cache: {
-      once: (key, produce, { failureTtlMs }) => claimOnce(control, key, produce, failureTtlMs),
+      once: (key, produce, { failureTtlMs, persist = false }) =>
+        claimOnce(control, key, produce, { failureTtlMs, persist }),
       drop: (key) => {
         control.request('cache.drop', { key }).catch((error: unknown) => {
           log.debug({ key, error: toWireError(error, 'HOST_CLOSED').message }, 'a cached value could not be dropped');

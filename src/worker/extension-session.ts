@@ -16,6 +16,7 @@ import {
   type ToolTable,
   type WireToolResult,
 } from '../shared/protocol.ts';
+import { cutWithOverlap, TEXT_CAPS } from '../shared/text-caps.ts';
 import type { Failure } from '../shared/tool.ts';
 import { CallRunner } from './call-runner.ts';
 import { EventHandlers } from './event-handlers.ts';
@@ -31,6 +32,8 @@ export interface ThreadServices {
   readonly limits: Limits;
   readonly overlapBytes: number;
   readonly options: JsonObject;
+  /** The operator's, as the host read them last. */
+  readonly settings: { current: JsonObject };
   readonly agentDir: string;
   readonly log: LogForwarder;
   readonly credit: NoteCredit;
@@ -130,7 +133,7 @@ export class ExtensionSession implements SessionRemote {
       const text: unknown = await command.handler(args, this.#context);
       return {
         ok: true,
-        value: typeof text === 'string' ? text.slice(0, this.#services.limits.textBytes).toWellFormed() : '',
+        value: typeof text === 'string' ? this.#cut(text, this.#services.limits.textBytes) : '',
       };
     } catch (error) {
       return failed(error, 'INVALID_ARGUMENT');
@@ -240,11 +243,17 @@ export class ExtensionSession implements SessionRemote {
         prepare: (request) => this.#host.request('process.prepare', { ...request, args: [...request.args] }),
       },
       ui: {
-        notify: (text, level = 'info') => this.#note({ type: 'notify', level, text: String(text).slice(0, 8192) }),
+        notify: (text, level = 'info') =>
+          this.#note({ type: 'notify', level, text: this.#cut(text, TEXT_CAPS.notice) }),
         setStatus: (key, text) =>
-          this.#note({ type: 'status', key: String(key).slice(0, 64), text: String(text).slice(0, 1024) }),
+          this.#note({ type: 'status', key: String(key).slice(0, 64), text: this.#cut(text, TEXT_CAPS.status) }),
       },
     };
+  }
+
+  /** Cuts behind the cap; the host cuts at it, when secrets are out. */
+  #cut(text: unknown, maxCharacters: number): string {
+    return cutWithOverlap(String(text), maxCharacters, this.#services.overlapBytes);
   }
 
   #fail(failure: Omit<Failure, 'extension'>): void {

@@ -8,18 +8,23 @@ const VALUE_BOUNDS = { maxDepth: 64, maxBytes: 16 * 1024 * 1024 };
 /** Claims of this thread that are under way: a hundred sessions that open at once ask the host one time. */
 const claims = new WeakMap<HostClient, Map<string, Promise<JsonValue>>>();
 
+export interface ClaimOptions {
+  readonly failureTtlMs: number;
+  readonly persist: boolean;
+}
+
 /** The thread's side of `api.cache.once`: the host says who produces; the others wait there. */
 export function claimOnce(
   host: HostClient,
   key: string,
   produce: () => Promise<JsonValue>,
-  failureTtlMs: number,
+  options: ClaimOptions,
 ): Promise<JsonValue> {
   const mine = claims.get(host) ?? new Map<string, Promise<JsonValue>>();
   claims.set(host, mine);
   const running = mine.get(key);
   if (running) return running;
-  const claim = claimFromHost(host, key, produce, failureTtlMs).finally(() => mine.delete(key));
+  const claim = claimFromHost(host, key, produce, options).finally(() => mine.delete(key));
   mine.set(key, claim);
   return claim;
 }
@@ -28,11 +33,22 @@ async function claimFromHost(
   host: HostClient,
   key: string,
   produce: () => Promise<JsonValue>,
-  failureTtlMs: number,
+  options: ClaimOptions,
 ): Promise<JsonValue> {
-  const answer = await host.request('cache.claim', { key });
-  if (answer.state === 'value') return answer.value as JsonValue;
-  const { ticket } = answer;
+  const answer = await host.request('cache.claim', { key, persist: options.persist });
+  if (answer.state === 'produce') return produceFor(host, key, produce, answer.ticket, options);
+  // An old value serves; the new one is for whoever asks later, and a failure changes nothing.
+  if (answer.ticket !== undefined) produceFor(host, key, produce, answer.ticket, options).catch(() => {});
+  return answer.value as JsonValue;
+}
+
+async function produceFor(
+  host: HostClient,
+  key: string,
+  produce: () => Promise<JsonValue>,
+  ticket: number,
+  { failureTtlMs }: ClaimOptions,
+): Promise<JsonValue> {
   try {
     const copied = copyJson(await produce(), VALUE_BOUNDS);
     if (!copied.ok) throw new Error(`the value for ${key} cannot be cached: ${copied.reason}`);

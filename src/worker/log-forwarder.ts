@@ -3,11 +3,11 @@ import { isRecord, type JsonObject } from '../shared/json.ts';
 import { copyJson } from '../shared/json-copy.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { LogLevel, ThreadNote } from '../shared/protocol.ts';
+import { cutWithOverlap, TEXT_CAPS } from '../shared/text-caps.ts';
 import type { NoteCredit } from './note-credit.ts';
 
 type LogNote = Extract<ThreadNote, { type: 'log' }>;
 
-const MESSAGE_CHARACTERS = 8 * 1024;
 const FACTS_BOUNDS = { maxDepth: 8, maxBytes: 16 * 1024 };
 const DRAIN_MS = 50;
 const REPORT_MS = 1000;
@@ -23,6 +23,7 @@ export class LogForwarder implements Logger {
   readonly #post: (note: ThreadNote) => void;
   readonly #credit: NoteCredit;
   readonly #limits: Pick<Limits, 'notesPerSecond' | 'logBytesPerSecond'>;
+  readonly #overlapBytes: number;
   readonly #waiting: { readonly note: LogNote; readonly bytes: number }[] = [];
   #waitingBytes = 0;
   #draining = false;
@@ -33,10 +34,12 @@ export class LogForwarder implements Logger {
     post: (note: ThreadNote) => void,
     credit: NoteCredit,
     limits: Pick<Limits, 'notesPerSecond' | 'logBytesPerSecond'>,
+    overlapBytes: number,
   ) {
     this.#post = post;
     this.#credit = credit;
     this.#limits = limits;
+    this.#overlapBytes = overlapBytes;
   }
 
   debug(facts: JsonObject | string, message?: string): void {
@@ -54,7 +57,7 @@ export class LogForwarder implements Logger {
 
   write(level: LogLevel, first: unknown, second?: unknown): void {
     const given = typeof first === 'string' ? first : typeof second === 'string' ? second : '';
-    const message = given.slice(0, MESSAGE_CHARACTERS).toWellFormed();
+    const message = cutWithOverlap(given, TEXT_CAPS.logMessage, this.#overlapBytes);
     const copied = isRecord(first) ? copyJson(first, FACTS_BOUNDS) : undefined;
     const facts = copied?.ok === false ? { note: `facts left out: ${copied.reason}` } : copied?.value;
     const note: LogNote = { type: 'log', level, message, ...(facts === undefined ? {} : { facts }) };

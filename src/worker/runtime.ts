@@ -1,6 +1,7 @@
 import * as Comlink from 'comlink';
 import { toWireError } from '../shared/errors.ts';
 import type { ExtensionFactory } from '../shared/extension-api.ts';
+import type { JsonObject } from '../shared/json.ts';
 import { type MessagePortLike, portEndpoint } from '../shared/port-endpoint.ts';
 import type { Commit, Outcome, SessionOpening, ThreadBoot, ThreadNote, ThreadRemote } from '../shared/protocol.ts';
 import { VitalsWriter } from '../shared/vitals.ts';
@@ -23,13 +24,25 @@ export interface Runtime {
 export function startRuntime(boot: ThreadBoot): Runtime {
   const { limits, overlapBytes, options, agentDir } = boot;
   const note = (value: ThreadNote): void => boot.control.postMessage({ note: value });
+  const settings = { current: boot.settings };
   const vitals = new VitalsWriter(boot.vitals);
   const credit = new NoteCredit(limits, () => vitals.countDropped());
-  const log = new LogForwarder(note, credit, limits);
+  const log = new LogForwarder(note, credit, limits, overlapBytes);
   const budget = new RequestBudget(limits);
   const control = new HostClient(boot.control, budget);
   const ledger = new ProcessLedger(note);
-  const services: ThreadServices = { limits, overlapBytes, options, agentDir, log, credit, control, budget, ledger };
+  const services: ThreadServices = {
+    limits,
+    overlapBytes,
+    options,
+    settings,
+    agentDir,
+    log,
+    credit,
+    control,
+    budget,
+    ledger,
+  };
   serve(boot.control, new ThreadRuntime(boot.url, services));
   return { log, ledger, vitals, note };
 }
@@ -59,6 +72,11 @@ class ThreadRuntime implements ThreadRemote {
       port.on('close', () => void session.close());
       return session.activate(await this.#loaded());
     });
+  }
+
+  settings(settings: JsonObject): Promise<Outcome<null>> {
+    this.#services.settings.current = settings;
+    return settle(async () => null);
   }
 
   shutdown(timeoutMs: number): Promise<Outcome<null>> {

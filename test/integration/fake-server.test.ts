@@ -67,6 +67,7 @@ async function imageOf(client: Client, name: string, args: Record<string, unknow
 
 const sizeOfPng = (png: Buffer) => [png.readUInt32BE(16), png.readUInt32BE(20)];
 
+// MCP-82
 describe('normal', () => {
   test('offers the odd names, a name over 48 characters and a tool without a schema', async () => {
     const { client } = await connect('normal');

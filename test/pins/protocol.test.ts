@@ -49,7 +49,7 @@ describe('worker → host', () => {
     expect(table, GROWTH).toEqual({
       'process.prepare': ['purpose', 'origin', 'command', 'args', 'cwd', 'env'],
       'env.get': ['name'],
-      'cache.claim': ['key'],
+      'cache.claim': ['key', 'persist'],
       'cache.settle': ['ticket', 'outcome'],
       'cache.drop': ['key'],
     });
@@ -80,7 +80,13 @@ describe('worker → host', () => {
 
 describe('host → worker', () => {
   // These compile only while they name exactly the methods that exist.
-  const thread: Record<keyof ThreadRemote, true> = { load: true, openSession: true, shutdown: true, answer: true };
+  const thread: Record<keyof ThreadRemote, true> = {
+    load: true,
+    openSession: true,
+    settings: true,
+    shutdown: true,
+    answer: true,
+  };
   const session: Record<keyof SessionRemote, true> = {
     table: true,
     call: true,
@@ -92,14 +98,23 @@ describe('host → worker', () => {
     close: true,
   };
 
-  test('a thread has four methods and a session eight', () => {
-    expect([Object.keys(thread).length, Object.keys(session).length]).toEqual([4, 8]);
+  test('a thread has five methods and a session eight', () => {
+    expect([Object.keys(thread).length, Object.keys(session).length]).toEqual([5, 8]);
   });
 
   test('the events are these', () => {
     expect(
       EVENT_NAMES,
       'Extensions subscribe to events by name. Removing or renaming one silences them: that is a major release.',
-    ).toEqual(['session_start', 'session_shutdown', 'before_agent_start']);
+    ).toEqual([
+      'session_start',
+      'session_shutdown',
+      'before_agent_start',
+      'tool_call',
+      'tool_result',
+      'process_spawn',
+      'tools_changed',
+      'settings_changed',
+    ]);
   });
 });

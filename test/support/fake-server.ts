@@ -17,7 +17,7 @@ export function fakeServer(modes = 'normal', more: Partial<McpServerOptions> = {
 
 /** A line of `$FAKE_MCP_LOG`. */
 export interface FakeServerEvent {
-  readonly event: 'start' | 'call' | 'answered' | 'cancelled';
+  readonly event: 'start' | 'call' | 'answered' | 'cancelled' | 'saved';
   readonly pid: number;
   readonly cwd?: string;
   readonly args?: readonly string[];

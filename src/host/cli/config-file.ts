@@ -5,9 +5,9 @@ import { isRecord, type JsonObject, setOwn } from '../../shared/json.ts';
 import { DEFAULT_LIMITS, type Limits, resolveLimits } from '../../shared/limits.ts';
 import { type McpOptions, parseMcpOptions } from '../../shared/mcp-options.ts';
 import { kindOf, OptionReader } from '../../shared/option-reader.ts';
+import { type DocumentProblem, JsoncDocument } from '../jsonc-document.ts';
 import type { ExtensionEntry } from '../options.ts';
 import { MIN_SECRET_LENGTH } from '../policy/secret-values.ts';
-import { type DocumentProblem, JsoncDocument } from './jsonc-document.ts';
 import { pathInProblem } from './problem-path.ts';
 
 /** What a configuration file says, checked, with absolute paths. */

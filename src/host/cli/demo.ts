@@ -34,7 +34,7 @@ async function runDemo({ json = false, logLevel }: DemoFlags): Promise<ExitCode>
   const folder = await mkdtemp(join(tmpdir(), 'caldera-demo-'));
   const host = new ExtensionHost({
     agentDir: join(folder, 'agent'),
-    extensions: [mcpExtension({ servers: { notes: demoServer() } })],
+    extensions: [mcpExtension({ servers: { notes: demoServer() }, environment: false })],
     logger: stderrLogger(logLevel),
   });
   const clear = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -13,7 +13,7 @@ const HEADS_PER_EXPRESSION = 64;
 const HEAD_LENGTH = 32;
 
 /** Threads are told their overlap once, at their start: room for what is learnt later (`${env:NAME}`). */
-const MIN_OVERLAP_BYTES = 4096;
+export const MIN_OVERLAP_BYTES = 4096;
 
 /** Between the strings of a value, so that no secret is found across two of them. */
 const STRING_END = '\u0000';

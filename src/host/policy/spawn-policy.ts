@@ -1,4 +1,3 @@
-import type { ProcessRequest } from '../../shared/extension-api.ts';
 import { isProxyName, isSecretName, isSystemName } from './secret-names.ts';
 import { hostSecretsIn, looksSecret, secretsIn, userinfoPasswords } from './secret-values.ts';
 
@@ -19,10 +18,10 @@ export interface EnvironmentRequest {
   readonly explicit: Readonly<Record<string, string | null>>;
   /** Becomes `TZ`, unless an explicit entry says otherwise; not on Windows. Absent = the host's own `TZ` stays. */
   readonly timeZone?: string;
-  /** Every purpose gets the same filter today. */
-  readonly purpose: ProcessRequest['purpose'];
   /** The mark of the thread that starts it. */
   readonly thread?: string;
+  /** What of the host's variables passes instead of what the filter lets through. */
+  readonly inherited?: HostEnvironment;
 }
 
 /** Decides what a thread and a process see of the host's environment, and which of its values are secrets. */
@@ -43,11 +42,14 @@ export class SpawnPolicy {
   }
 
   /** The environment of one process. The marks are in it whatever the request says. */
-  environmentFor({ hostEnv, explicit, timeZone, thread }: EnvironmentRequest): ExactEnvironment {
+  environmentFor({ hostEnv, explicit, timeZone, thread, inherited }: EnvironmentRequest): ExactEnvironment {
     // By folded name: Windows takes `Path` and `PATH` for one variable, and an object that has both for a coin toss.
     const entries = new Map<string, readonly [name: string, value: string]>();
     const set = (name: string, value: string) => entries.set(this.#folded(name), [name, value]);
-    for (const [name, value] of definedEntries(hostEnv)) if (this.#passes(name, value)) set(name, value);
+    const passing = inherited
+      ? definedEntries(inherited)
+      : definedEntries(hostEnv).filter(([name, value]) => this.#passes(name, value));
+    for (const [name, value] of passing) set(name, value);
     if (timeZone !== undefined && !this.#windows) set('TZ', timeZone);
     for (const [name, value] of Object.entries(explicit)) {
       entries.delete(this.#folded(name));
@@ -62,7 +64,7 @@ export class SpawnPolicy {
 
   /** The `process.env` of a thread: the same filter, so that no host secret ever enters it. */
   workerEnvironment(hostEnv: HostEnvironment, thread?: string): ExactEnvironment {
-    return this.environmentFor({ hostEnv, explicit: {}, purpose: 'tool', ...(thread === undefined ? {} : { thread }) });
+    return this.environmentFor({ hostEnv, explicit: {}, ...(thread === undefined ? {} : { thread }) });
   }
 
   /** The secrets that the filter keeps back, and the passwords of the proxies it lets through: what is to be redacted. */

@@ -25,6 +25,7 @@ export interface ThreadServices {
   readonly limits: Limits;
   readonly agentDir: string;
   readonly overlapBytes: () => number;
+  readonly settings: () => JsonObject;
   readonly environment: (threadMark: string) => Readonly<Record<string, string>>;
   readonly threadMark: (extension: string, generation: number) => string;
   readonly watchdog: Watchdog;
@@ -96,6 +97,11 @@ export class ExtensionThread {
     return this.#starting;
   }
 
+  /** The operator's settings are others; a thread that starts meanwhile gets them at its start. */
+  async tellSettings(settings: JsonObject): Promise<void> {
+    await this.#generation?.tellSettings(settings);
+  }
+
   /** A new thread, whatever became of the old one; deaths so far are forgotten. */
   async reload(): Promise<void> {
     if (this.#state === 'closed') throw this.#refusal();
@@ -143,13 +149,14 @@ export class ExtensionThread {
 
   #createGeneration(): ThreadGeneration {
     const { id, url, options } = this.extension;
-    const { limits, agentDir, overlapBytes, watchdog, guard, onLog, onRequest } = this.#services;
+    const { limits, agentDir, overlapBytes, settings, watchdog, guard, onLog, onRequest } = this.#services;
     this.#count += 1;
     const mark = this.#services.threadMark(id, this.#count);
     const generation: ThreadGeneration = new ThreadGeneration({
       extension: id,
       url,
       options,
+      settings: settings(),
       agentDir,
       limits,
       number: this.#count,

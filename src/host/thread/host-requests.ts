@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { ExtensionHostError } from '../../shared/errors.ts';
+import type { ProcessSpawnChange, ProcessSpawnEvent } from '../../shared/events.ts';
 import {
   HOST_REQUESTS,
   type HostAnswers,
@@ -15,7 +16,12 @@ export interface Requester {
   readonly owner: object;
   /** In the environment of what it starts. */
   readonly threadMark: string;
-  readonly session?: { readonly id: string; readonly timeZone?: string };
+  readonly session?: {
+    readonly id: string;
+    readonly timeZone?: string;
+    /** What the session's `process_spawn` handlers say; `undefined` without any. */
+    readonly onSpawn: (event: ProcessSpawnEvent) => Promise<ProcessSpawnChange['env']>;
+  };
 }
 
 export interface RequestServices {
@@ -23,7 +29,7 @@ export interface RequestServices {
   readonly prepare: (
     request: HostRequestPayload<'process.prepare'>,
     requester: Requester,
-  ) => HostAnswers['process.prepare'];
+  ) => Promise<HostAnswers['process.prepare']>;
   readonly readEnv: (name: string, requester: Requester) => string | undefined;
 }
 
@@ -47,8 +53,8 @@ const handlers: Handlers = {
     const value = readEnv(name, requester);
     return value === undefined ? {} : { value };
   },
-  'cache.claim': ({ key }, { extension, owner }, { cache }) =>
-    cache.claim(extension, key, owner) as Promise<HostAnswers['cache.claim']>,
+  'cache.claim': ({ key, persist }, { extension, owner }, { cache }) =>
+    cache.claim({ extension, key, owner, persist }) as Promise<HostAnswers['cache.claim']>,
   'cache.settle': ({ ticket, outcome }, { owner }, { cache }) => {
     cache.settle(owner, ticket, outcome.ok ? { ok: true, value: outcome.value } : outcome);
     return null;

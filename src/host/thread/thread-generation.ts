@@ -35,6 +35,7 @@ export interface GenerationOptions {
   readonly extension: string;
   readonly url: string;
   readonly options: JsonObject;
+  readonly settings: JsonObject;
   readonly agentDir: string;
   readonly limits: Limits;
   readonly number: number;
@@ -183,6 +184,11 @@ export class ThreadGeneration {
     this.#sessionLinks.delete(link);
   }
 
+  /** Tells other settings; resolves when the thread has them, or has ended. */
+  async tellSettings(settings: JsonObject): Promise<void> {
+    if (this.#alive) await this.#link.call('settings', [settings], NullSchema).catch(() => {});
+  }
+
   /**
    * Ends the thread: its processes first, while it can still reap them, then the thread itself. Idempotent. `graceMs` is what
    * a thread in good order gets to end its processes itself; 0 ends its calls at once.
@@ -219,9 +225,20 @@ export class ThreadGeneration {
   }
 
   #startWorker(control: MessagePort): Worker {
-    const { extension, url, options, agentDir, limits, number, overlapBytes, env } = this.#options;
+    const { extension, url, options, settings, agentDir, limits, number, overlapBytes, env } = this.#options;
     const vitals = this.#vitals;
-    const boot = { extension, url, options, agentDir, limits, generation: number, overlapBytes, vitals, control };
+    const boot = {
+      extension,
+      url,
+      options,
+      settings,
+      agentDir,
+      limits,
+      generation: number,
+      overlapBytes,
+      vitals,
+      control,
+    };
     const worker = startWorker(boot, control, env);
     worker.on('error', (error) => this.#failed(error));
     worker.on('exit', (code) => this.#exited(code));
@@ -342,7 +359,7 @@ function seconds(ms: number): number {
 }
 
 /** What `work` gives, or `late` after `ms`. */
-export async function withDeadline<T>(work: Promise<T>, ms: number, late: ExtensionHostError): Promise<T> {
+export async function withDeadline<T>(work: Promise<T>, ms: number, late: Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   try {
     return await Promise.race([

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { messageOf } from '../../shared/errors.ts';
 import type {
   ExtensionApi,
@@ -10,9 +11,12 @@ import type { ServerConfig } from '../../shared/mcp-options.ts';
 import { printable } from '../../shared/printable.ts';
 import type { Catalog, CatalogTool } from './catalog/catalog.ts';
 import { catalogDifference, differenceText } from './catalog/catalog-difference.ts';
-import { listTools } from './catalog/list-tools.ts';
-import type { ClientPort } from './connection/client-port.ts';
+import { LiveList } from './catalog/live-list.ts';
+import { type OfferedTools, offeredTools } from './catalog/offered-tools.ts';
+import { leaseFingerprint } from './config/fingerprint.ts';
+import type { ProcessAdmission } from './connection/process-admission.ts';
 import { ServerConnection } from './connection/server-connection.ts';
+import type { SharedConnections, SharedHold } from './connection/shared-connections.ts';
 import { mapResult } from './result/map-result.ts';
 import type { OutputCheck } from './result/output-check.ts';
 
@@ -21,7 +25,7 @@ export type CatalogState =
   | { readonly state: 'disabled' }
   | { readonly state: 'starting' }
   | { readonly state: 'failed'; readonly reason: string }
-  | { readonly state: 'listed'; readonly catalog: Catalog };
+  | { readonly state: 'listed'; readonly catalog: Catalog; readonly offered: OfferedTools };
 
 export interface ToolCallRequest {
   readonly tool: CatalogTool;
@@ -32,26 +36,51 @@ export interface ToolCallRequest {
   readonly ctx: ToolContext;
 }
 
+/** What the sessions of a thread share. */
+export interface SharedParts {
+  readonly admission: ProcessAdmission;
+  readonly connections: SharedConnections<SessionServer>;
+}
+
+export interface SessionServerOptions {
+  readonly api: ExtensionApi;
+  readonly shared: SharedParts;
+  /** The running server lists other tools than the catalogue; `listing` has them. */
+  readonly onOtherTools: (server: SessionServer) => void;
+}
+
 /** One configured server in one session: its catalogue, and the process behind it once a call needs one. */
 export class SessionServer {
-  readonly config: ServerConfig;
-  readonly #api: ExtensionApi;
+  readonly #options: SessionServerOptions;
+  #config: ServerConfig;
   #listing: CatalogState;
+  /** A process of this session's own, or a hold on one of all sessions. */
   #connection: ServerConnection | undefined;
+  #hold: SharedHold<SessionServer> | undefined;
   #closed = false;
 
-  constructor(config: ServerConfig, api: ExtensionApi) {
-    this.config = config;
-    this.#api = api;
+  constructor(config: ServerConfig, options: SessionServerOptions) {
+    this.#config = config;
+    this.#options = options;
     this.#listing = config.enabled ? { state: 'starting' } : { state: 'disabled' };
+  }
+
+  get name(): string {
+    return this.#config.name;
+  }
+
+  get config(): ServerConfig {
+    return this.#config;
   }
 
   get listing(): CatalogState {
     return this.#listing;
   }
 
+  /** Of a server of all sessions the shared one, also when this session has not called it yet. */
   get connection(): ServerConnection | undefined {
-    return this.#connection;
+    if (this.#config.scope === 'session') return this.#connection;
+    return this.#hold?.connection ?? this.#options.shared.connections.find(this.#config);
   }
 
   get closed(): boolean {
@@ -62,16 +91,31 @@ export class SessionServer {
   async list(catalog: Promise<Catalog>): Promise<void> {
     this.#listing = { state: 'starting' };
     try {
-      this.#listing = { state: 'listed', catalog: await catalog };
+      this.#take(await catalog);
     } catch (error) {
       this.#listing = { state: 'failed', reason: printable(messageOf(error), { keepNewlines: true }) };
     }
   }
 
-  /** Runs one call on this session's process, which the first call starts. Whatever goes wrong is an error result. */
+  /**
+   * Another configuration of this server. Filters, prefix and times apply at once; a process that would be started otherwise
+   * is replaced at the next call.
+   */
+  reconfigure(config: ServerConfig): void {
+    const before = this.#config;
+    this.#config = config;
+    if (!config.enabled) this.#listing = { state: 'disabled' };
+    else if (this.#listing.state === 'listed') this.#take(this.#listing.catalog);
+    const sameScope = before.scope === config.scope;
+    if (!config.enabled || !sameScope || (this.#hold && leaseFingerprint(before) !== leaseFingerprint(config))) {
+      void this.#letGo();
+    } else (this.#hold?.connection ?? this.#connection)?.reconfigure(config);
+  }
+
+  /** Runs one call on its process, which the first call starts. Whatever goes wrong is an error result. */
   async call({ tool, outputCheck, params, signal, onProgress, ctx }: ToolCallRequest): Promise<ToolExecutionResult> {
-    const named = { server: this.config.name, tool: tool.mcpName };
-    if (this.#closed && !this.#connection) {
+    const named = { server: this.name, tool: tool.mcpName };
+    if (this.#closed) {
       return errorOf(`${tool.exposedName} was not called: the session has ended.`, {
         ...named,
         outcome: 'not-sent',
@@ -97,53 +141,94 @@ export class SessionServer {
     return errorOf(message, { ...named, outcome, ...(epoch === undefined ? {} : { epoch }), error: { code } });
   }
 
-  /** Ends the process; the next call starts another one. */
+  /** Ends the process, also one of all sessions; the next call starts another one. */
+  async restart(): Promise<void> {
+    await this.connection?.stop();
+  }
+
+  /** The conversation has ended: ends the session's own process. What all sessions share goes on. */
   async stop(timeoutMs?: number): Promise<void> {
     await this.#connection?.stop(bounds(timeoutMs));
   }
 
-  /** Ends the process for good. */
+  /** Ends the process for good, or this session's part in it. */
   async dispose(timeoutMs?: number): Promise<void> {
     this.#closed = true;
-    await this.#connection?.dispose(bounds(timeoutMs));
+    await this.#letGo(timeoutMs);
+  }
+
+  /** The live list, of this session's process or of the shared one. */
+  takeLive(live: Catalog): void {
+    if (this.#closed || this.#listing.state !== 'listed') return;
+    const difference = catalogDifference(this.#listing.catalog, live);
+    if (!difference) return;
+    const server = this.name;
+    const text = `${server}: its live tool list differs from the catalogue: ${differenceText(difference)}`;
+    this.#options.api.logger.warn({ server }, text);
+    this.#take({ ...this.#listing.catalog, tools: live.tools, skipped: live.skipped });
+    this.#options.onOtherTools(this);
+  }
+
+  #take(catalog: Catalog): void {
+    this.#listing = { state: 'listed', catalog, offered: offeredTools(catalog, this.#config) };
+  }
+
+  async #letGo(timeoutMs?: number): Promise<void> {
+    const [connection, hold] = [this.#connection, this.#hold];
+    this.#connection = undefined;
+    this.#hold = undefined;
+    await Promise.all([connection?.dispose(bounds(timeoutMs)), hold?.release(timeoutMs)]);
   }
 
   #connect(ctx: ToolContext): ServerConnection {
-    const { logger, limits, processes, env } = this.#api;
-    this.#connection ??= new ServerConnection({
-      config: this.config,
-      sessionId: ctx.sessionId,
-      workspace: ctx.cwd,
-      prepare: (request) => ctx.processes.prepare(request),
+    if (this.#config.scope === 'session') {
+      this.#connection ??= this.#create(new Set([this]), {
+        sessionId: ctx.sessionId,
+        workspace: ctx.cwd,
+        prepare: (request) => ctx.processes.prepare(request),
+      });
+      return this.#connection;
+    }
+    this.#hold ??= this.#options.shared.connections.hold(this.#config, this, (users) => {
+      const { agentDir, processes } = this.#options.api;
+      return this.#create(users, {
+        workspace: agentDir,
+        prepare: async (request) => {
+          await mkdir(agentDir, { recursive: true });
+          return processes.prepare(request);
+        },
+      });
+    });
+    // Held from now on; who holds it already may have other times.
+    this.#hold.connection.reconfigure(this.#config);
+    return this.#hold.connection;
+  }
+
+  #create(
+    users: ReadonlySet<SessionServer>,
+    place: Pick<ConstructorParameters<typeof ServerConnection>[0], 'sessionId' | 'workspace' | 'prepare'>,
+  ): ServerConnection {
+    const { api, shared } = this.#options;
+    const { logger, limits, processes, env } = api;
+    const live = new LiveList({
+      config: () => connection.config,
+      limits,
+      logger,
+      onList: (list) => {
+        for (const user of users) user.takeLive(list);
+      },
+    });
+    const connection: ServerConnection = new ServerConnection({
+      ...place,
+      config: this.#config,
       readEnv: (variable) => env.get(variable),
       track: (note) => processes.track(note),
       logger,
       limits,
-      onStarted: (client) => void this.#compare(client),
+      admission: shared.admission,
+      onStarted: (client) => live.started(client),
     });
-    return this.#connection;
-  }
-
-  /** Says once per start how the live list differs from the catalogue. Calls go by name either way. */
-  async #compare(client: ClientPort): Promise<void> {
-    if (this.#listing.state !== 'listed') return;
-    const { catalog } = this.#listing;
-    const { name: server, toolPrefix } = this.config;
-    const { logger, limits } = this.#api;
-    try {
-      const live = await listTools(client, {}, { server, toolPrefix, limits });
-      const difference = catalogDifference(catalog, live);
-      if (difference)
-        logger.warn(
-          { server },
-          `${server}: its live tool list differs from the catalogue: ${differenceText(difference)}`,
-        );
-    } catch (error) {
-      logger.debug(
-        { server },
-        `${server}: its live tool list could not be compared with the catalogue: ${messageOf(error)}`,
-      );
-    }
+    return connection;
   }
 }
 

@@ -42,6 +42,7 @@ test('a throw is an error result with its message and without a stack', async ()
   expect(textOf(result)).toBe('the disk is full');
 });
 
+// MCP-62
 test('a ToolExecutionError keeps text and images', async () => {
   const session = await openSession(host());
   const result = await session.callTool({ name: 'refuses' });

@@ -12,6 +12,7 @@ afterEach(() => bench.end());
 const started = () => bench.lines.filter((line) => line.startsWith('start')).length;
 
 describe('the first call', () => {
+  // MCP-42
   test('it starts the process, and calls at the same time share the start', async () => {
     const connection = bench.connect(bench.mortal());
     expect(connection.status()).toMatchObject({ state: 'not-started', counters: { calls: 0, restarts: 0 } });
@@ -63,6 +64,7 @@ describe('the first call', () => {
 });
 
 describe('calls in line', () => {
+  // MCP-07
   test('they run one after another, and an aborted one in the queue never reaches the server', async () => {
     const connection = bench.connect(bench.mortal());
     await call(connection, 'pid');
@@ -96,6 +98,7 @@ describe('calls in line', () => {
 });
 
 describe('abort and timeout', () => {
+  // MCP-44
   test('both cancel at the server once, with a fixed reason, and keep the server', async () => {
     const connection = bench.connect(bench.mortal('', { callTimeoutMs: 800 }));
     const pid = textOf(await call(connection, 'pid'));
@@ -164,6 +167,7 @@ describe('abort and timeout', () => {
 });
 
 describe('errors of a server', () => {
+  // MCP-46
   test('a JSON-RPC error is an error reply with its message, and the server stays', async () => {
     const connection = bench.connect(bench.config('echo.mjs'));
     const pid = textOf(await call(connection, 'pid'));
@@ -184,6 +188,7 @@ describe('errors of a server', () => {
     expect(await call(connection, 'batch')).toMatchObject({ kind: 'error', code: 'PROTOCOL', outcome: 'sent-unknown' });
   });
 
+  // MCP-45
   test('a death in a call is told, never retried, and the next call gets a new process', async () => {
     const connection = bench.connect(bench.mortal());
     const pid = textOf(await call(connection, 'pid'));
@@ -241,6 +246,7 @@ describe('errors of a server', () => {
 });
 
 describe('stop and dispose', () => {
+  // MCP-50
   test('a stop ends calls in flight and in line, and the connection stays usable', async () => {
     const connection = bench.connect(bench.mortal());
     await call(connection, 'pid');
@@ -264,6 +270,7 @@ describe('stop and dispose', () => {
     expect(connection.status().state).toBe('not-started');
   });
 
+  // MCP-49
   test('dispose is idempotent, and later calls say that the session has ended', async () => {
     const connection = bench.connect(bench.mortal());
     const pid = Number(textOf(await call(connection, 'pid')));
@@ -275,6 +282,7 @@ describe('stop and dispose', () => {
     expect(textOf(reply)).toMatch(/the session has ended/);
   });
 
+  // MCP-47
   test('an idle process is stopped, never one with a call in flight, and the next call starts another', async () => {
     const connection = bench.connect(bench.mortal('', { idleTimeoutMs: 300 }));
     const pid = Number(textOf(await call(connection, 'pid')));

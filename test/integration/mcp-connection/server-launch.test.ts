@@ -21,6 +21,7 @@ async function failure(start: Promise<unknown>): Promise<ExtensionHostError> {
 }
 
 describe('starting a server', () => {
+  // MCP-14
   test('it runs in the workspace with exactly the prepared environment, and is noted at once', async () => {
     const env = { GREETING: '${env:GREETING}', PLACE: '${workspace}', GONE: null };
     const server = await bench.launch(bench.config('echo.mjs', { env }), { sessionId: 'chat' });
@@ -39,6 +40,7 @@ describe('starting a server', () => {
     expect(bench.notes.at(-1)).toEqual({ ...note, state: 'exited' });
   });
 
+  // MCP-35
   test('an exit before the handshake tells the code and the end of stderr, escaped, at once', async () => {
     const startedAt = performance.now();
     const error = await failure(bench.launch(bench.mortal('fails')));

@@ -23,6 +23,7 @@ describe('stopping a server', () => {
     expect(bench.lines.slice(1)).toEqual(['begin', 'saved']);
   });
 
+  // MCP-48
   test('a stubborn one is asked, told and killed', async () => {
     const server = await bench.launch(bench.mortal('stubborn'));
     const startedAt = performance.now();

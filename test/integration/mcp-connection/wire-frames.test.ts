@@ -100,6 +100,7 @@ describe('what a server asks and tells', () => {
     expect(seen).toEqual(['notifications/tools/list_changed']);
   });
 
+  // MCP-43
   test('a megabyte of stderr in a call blocks nothing, is logged at a bounded rate, and its end is kept', async () => {
     const server = await bench.launch(bench.mortal());
     expect(await ask(server, 'stderr')).toBe('chatty');

@@ -49,6 +49,11 @@ export class WireBench {
       idleTimeoutMs: 0,
       shutdownTimeoutMs: 2000,
       stderrLevel: 'warn',
+      scope: 'session',
+      stopTool: null,
+      promptSection: null,
+      tools: { include: ['*'], exclude: [] },
+      preset: null,
       ...given,
     };
   }

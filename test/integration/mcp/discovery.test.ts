@@ -77,6 +77,7 @@ const run = ({ config, services: given }: { config: ServerConfig; services: Disc
   discoveries.run(config, given);
 
 describe('a discovery', () => {
+  // MCP-32
   it('gives the catalogue, and leaves no process and no folder behind', async () => {
     const odd = setUp('answer', { toolPrefix: 'p_' });
     expect(await run(odd)).toEqual({
@@ -92,6 +93,7 @@ describe('a discovery', () => {
     expect(odd.warnings).toEqual([]);
   });
 
+  // MCP-33
   it('answers before the server has ended', async () => {
     const odd = setUp('stay', { shutdownTimeoutSeconds: 2 });
     await run(odd);
@@ -108,6 +110,7 @@ describe('a discovery', () => {
     expect(odd.warnings).toEqual([]);
   });
 
+  // MCP-34 MCP-35
   it.each([
     ['hang', /^odd MCP server timed out after 1s/],
     ['exit', /^odd MCP server exited with code 7[\s\S]*licence expired/],

@@ -22,6 +22,7 @@ const pidOf = async (session: Session, prefix = ''): Promise<number> =>
 
 const logFile = (): string => join(makeWorkspace('log'), 'events');
 
+// MCP-03 MCP-04 MCP-31 MCP-32
 test('eight sessions that open at once make one discovery, and no process before the first call', async () => {
   const log = logFile();
   const host = hostOf({ fake: fakeServer('count-starts', { env: { FAKE_MCP_LOG: log } }) });
@@ -34,6 +35,7 @@ test('eight sessions that open at once make one discovery, and no process before
   expect(host.inspect().processes).toEqual([]);
 });
 
+// MCP-03 MCP-83
 test('each session has a process of its own in its workspace, whose state is apart, and all are gone at the end', async () => {
   const log = logFile();
   const host = hostOf({ fake: fakeServer('counter,count-starts', { env: { FAKE_MCP_LOG: log } }) });
@@ -57,6 +59,7 @@ test('each session has a process of its own in its workspace, whose state is apa
   expect(zombiesOf()).toEqual([]);
 });
 
+// MCP-37 MCP-38 MCP-53
 test('a tool is offered under a safe name, described verbatim, and called by its own', async () => {
   const session = await openSession(hostOf({ fake: fakeServer('normal', { toolPrefix: 'x_' }) }));
   const names = session.tools.map(({ name }) => name);
@@ -72,6 +75,7 @@ test('a tool is offered under a safe name, described verbatim, and called by its
   );
 });
 
+// MCP-39 MCP-40
 test("a built-in's name is refused with a word about a prefix, and of two servers the first by name has one", async () => {
   const builtin = { name: 'read', description: 'x', parameters: { type: 'object' }, execute: () => 'the built-in' };
   const host = hostOf({ beta: fakeServer('builtin-clash'), alpha: fakeServer() }, { builtinTools: [builtin] });
@@ -93,6 +97,7 @@ test("a built-in's name is refused with a word about a prefix, and of two server
   });
 });
 
+// MCP-06 MCP-35
 test('a server that cannot start is a failure with its reason and harms no other; it is not tried again at once', async () => {
   const log = logFile();
   const host = hostOf({
@@ -108,6 +113,7 @@ test('a server that cannot start is a failure with its reason and harms no other
   expect(readFakeServerLog(log, 'start')).toHaveLength(1);
 });
 
+// MCP-81
 test('a silent server does not hold up a session longer than it may', async () => {
   const host = hostOf({ mute: fakeServer('hang-on-start', { startupTimeoutSeconds: 1 }), good: fakeServer() });
   const session = await openSession(host);
@@ -131,6 +137,7 @@ test('a slow server joins when it has come, with tools-changed', async () => {
   );
 });
 
+// MCP-45
 test('a death in a call is told once with code and stderr, never replayed, and the next call has a new process', async () => {
   const host = hostOf({
     fake: fakeServer('die-after-first-call,counter', { env: { FAKE_MCP_DIE_MESSAGE: 'pool exhausted' } }),
@@ -163,6 +170,7 @@ test('an expected epoch that is gone is STATE_LOST and nothing is sent', async (
   expect(textOf(await session.callTool({ name: 'value' }))).toBe('0');
 });
 
+// MCP-44
 test('an abort and a timeout both reach the server, and it goes on', async () => {
   const log = logFile();
   const host = hostOf({ fake: fakeServer('log-calls', { env: { FAKE_MCP_LOG: log }, callTimeoutSeconds: 1 }) });
@@ -179,6 +187,7 @@ test('an abort and a timeout both reach the server, and it goes on', async () =>
   expect(await pidOf(session)).toBe(pid);
 });
 
+// MCP-08 MCP-36 MCP-79
 test("a server's environment is the filtered one with its own entries, in discovery and in the session", async () => {
   const log = logFile();
   const secret = ['Tq5', 'mB8', 'xR2', 'nK7'].join('');
@@ -210,6 +219,7 @@ test("a server's environment is the filtered one with its own entries, in discov
   expect(said).toContain('SERVICE_TOKEN=[REDACTED]');
 });
 
+// MCP-04 MCP-47
 test('an idle process is stopped, and the next call starts one', async () => {
   const session = await openSession(hostOf({ fake: fakeServer('normal', { idleTimeoutSeconds: 0.3 }) }));
   const pid = await pidOf(session);
@@ -217,6 +227,7 @@ test('an idle process is stopped, and the next call starts one', async () => {
   expect(await pidOf(session)).not.toBe(pid);
 });
 
+// MCP-56 MCP-58 MCP-59 MCP-60
 test('images, structure and errors arrive as the server gave them', async () => {
   const session = await openSession(hostOf({ fake: fakeServer('big,progress') }));
   const image = await session.callTool({ name: 'image' });

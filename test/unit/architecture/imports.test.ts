@@ -86,6 +86,7 @@ describe('libraries', () => {
     expect(refused.map(show)).toEqual([]);
   });
 
+  // MCP-01 MCP-02
   test.each(['shared', 'host', 'worker'] as const)('the MCP SDK is not imported by %s', (room) => {
     expect(libraries(room, '@modelcontextprotocol/sdk').map(show)).toEqual([]);
   });

@@ -50,7 +50,7 @@ describe('readConfigFile', () => {
         "textLines": -1 },
       "mcp": {
         "servers": { "a b": { "args": [1], "command": "x" } },
-        "playwright": {} },
+        "playwright": { "headless": 1 } },
       "extensions": [7, { "pth": "x" }],
       "secrets": "s",
       "mcpServers": {}
@@ -59,7 +59,7 @@ describe('readConfigFile', () => {
       '2: limits.textLine: unknown key; did you mean "textLines"?',
       '3: limits.textLines: must be at least 1',
       '5: mcp.servers["a b"].args[0]: must be a string, not a number',
-      '6: mcp.playwright: not supported yet in this version; leave it out',
+      '6: mcp.playwright.headless: must be true or false, not a number',
       '7: extensions[0]: must be a path or { "path": "…" }, not a number',
       '7: extensions[1].pth: unknown key; did you mean "path"?',
       "7: extensions[1].path: is missing; give the extension's file or folder",

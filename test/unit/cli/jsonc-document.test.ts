@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JsoncDocument } from '../../../src/host/cli/jsonc-document.ts';
+import { JsoncDocument } from '../../../src/host/jsonc-document.ts';
 
 describe('JsoncDocument', () => {
   it('reads comments, trailing commas and a byte order mark', () => {

@@ -8,6 +8,7 @@ const object = (properties: JsonObject, required: readonly string[] = []): JsonO
   required,
 });
 
+// MCP-54
 test.each([
   ['string', 'x', 1],
   ['number', 1.5, '1.5'],

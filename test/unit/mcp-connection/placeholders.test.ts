@@ -11,6 +11,7 @@ const source = {
 const readEnv = (values: Record<string, string>) => (name: string) => Promise.resolve(values[name]);
 
 describe('placeholders', () => {
+  // MCP-14
   test('${workspace} expands in command, args, env values and cwd, every time', async () => {
     const given = {
       command: '${workspace}/run',
@@ -32,6 +33,7 @@ describe('placeholders', () => {
     expect((await expandPlaceholders({ ...source, cwd: '/abs' }, '/w', readEnv({}))).cwd).toBe('/abs');
   });
 
+  // MCP-08 MCP-28
   test('${env:NAME} expands in env values only; unset is empty', async () => {
     const given = { ...source, args: ['${env:TOKEN}'], env: { T: 'Bearer ${env:TOKEN}', U: '<${env:UNSET}>' } };
     const expanded = await expandPlaceholders(given, '/w', readEnv({ TOKEN: 's3' }));

@@ -7,46 +7,33 @@ import { SpawnError } from '../../../src/worker/mcp/connection/spawn-server.ts';
 import { StartTimeoutError } from '../../../src/worker/mcp/connection/start-deadline.ts';
 import { ExitedAtStartError, toStartError } from '../../../src/worker/mcp/connection/start-error.ts';
 import { StderrTail } from '../../../src/worker/mcp/connection/stderr-tail.ts';
-import { firstBytes, lastBytes } from '../../../src/worker/mcp/connection/text-bytes.ts';
+import { headOfWords, withoutFirstWord, withoutLastWord } from '../../../src/worker/mcp/cut-words.ts';
 
 test('a log record is one line, printable and bounded', () => {
   expect(printableLine('a\nb\u001b[2J', 100)).toBe('a\\u{a}b\\u{1b}[2J');
-  expect(printableLine('x'.repeat(50), 10)).toBe(`${'x'.repeat(10)}…`);
-  expect(printableLine('xx🚀', 3)).toBe('xx\ufffd…');
+  expect(printableLine('some words and more', 10)).toBe('some…');
 });
 
-describe('cut in bytes', () => {
-  test('never inside a character', () => {
-    expect(firstBytes('aé🚀b', 100)).toBe('aé🚀b');
-    expect([1, 2, 3, 4, 5, 6, 7].map((max) => firstBytes('aé🚀', max))).toEqual([
-      'a',
-      'a',
-      'aé',
-      'aé',
-      'aé',
-      'aé',
-      'aé🚀',
-    ]);
-    expect([1, 2, 3, 4, 5, 6, 7].map((max) => lastBytes('🚀éa', max))).toEqual([
-      'a',
-      'a',
-      'éa',
-      'éa',
-      'éa',
-      'éa',
-      '🚀éa',
-    ]);
+describe('a cut before redaction', () => {
+  test('takes the whole word with it that it falls into', () => {
+    expect(headOfWords('one two three', 13)).toBe('one two three');
+    expect(headOfWords('one two three', 10)).toBe('one two…');
+    expect(headOfWords('x'.repeat(50), 10)).toBe('…');
+    expect([withoutLastWord('a b hal'), withoutLastWord('half')]).toEqual(['a b', '']);
+    expect([withoutFirstWord('alf b c'), withoutFirstWord('half')]).toEqual(['b c', '']);
   });
 });
 
 describe('the tail of stderr', () => {
+  // MCP-43
   test('it holds the last lines, within its bytes, and the unfinished one', () => {
     const tail = new StderrTail(3, 20);
     for (const line of ['one', '', 'two', 'three', 'four']) tail.push(line);
     expect(tail.text()).toBe('two\nthree\nfour');
     expect(tail.text('five')).toBe('three\nfour\nfive');
+    expect(tail.text('a line of 18 bytes')).toBe('a line of 18 bytes');
     tail.push('x'.repeat(100));
-    expect(tail.text()).toBe('x'.repeat(20));
+    expect(tail.text()).toBe('(a line of 100 bytes)');
   });
 
   test('its control characters are escaped', () => {
@@ -106,12 +93,18 @@ describe('error texts', () => {
   });
 
   test('a death tells the cause, the tail, and what happens next', () => {
-    expect(deathText('demo', { code: 3, signal: null, stderrTail: 'pool exhausted' })).toBe(
+    expect(deathText({ name: 'demo', preset: null }, { code: 3, signal: null, stderrTail: 'pool exhausted' })).toBe(
       'demo MCP server exited (3): pool exhausted. It restarts on the next call; its state was lost.',
     );
-    expect(deathText('demo', { code: null, signal: 'SIGKILL', stderrTail: '' })).toBe(
+    expect(deathText({ name: 'demo', preset: null }, { code: null, signal: 'SIGKILL', stderrTail: '' })).toBe(
       'demo MCP server exited (SIGKILL). It restarts on the next call; its state was lost.',
     );
+  });
+
+  // MCP-52
+  test('of the browser preset the browser state is lost', () => {
+    const report = { code: 1, signal: null, stderrTail: '' };
+    expect(deathText({ name: 'playwright', preset: 'playwright' }, report)).toMatch(/browser state was lost\.$/);
   });
 
   test('times are told in seconds', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type McpServerOptions, parseMcpOptions, type ServerConfig } from '../../../src/shared/mcp-options.ts';
 import { printable } from '../../../src/shared/printable.ts';
 import type { Catalog } from '../../../src/worker/mcp/catalog/catalog.ts';
+import { offeredTools } from '../../../src/worker/mcp/catalog/offered-tools.ts';
 import { mcpCommand, type ServerView } from '../../../src/worker/mcp/command.ts';
 import type { ConnectionStatus } from '../../../src/worker/mcp/connection/server-connection.ts';
 
@@ -31,16 +32,18 @@ function catalogOf(server: string, names: readonly string[], more: Partial<Catal
 
 interface Given {
   readonly options?: Partial<McpServerOptions>;
-  readonly listing?: ServerView['listing'];
+  readonly listing?: Exclude<ServerView['listing'], { state: 'listed' }>;
   readonly catalog?: Catalog;
   readonly status?: Partial<ConnectionStatus>;
 }
 
 function view(name: string, { options = {}, listing, catalog, status }: Given): ServerView {
   const config = configOf(name, options);
+  const listed = catalog ?? catalogOf(name, ['a', 'b']);
   return {
+    name,
     config,
-    listing: listing ?? { state: 'listed', catalog: catalog ?? catalogOf(name, ['a', 'b']) },
+    listing: listing ?? { state: 'listed', catalog: listed, offered: offeredTools(listed, config) },
     connection: status && { status: () => structuredClone({ ...idle, ...status }) },
   };
 }
@@ -50,14 +53,17 @@ function run(servers: readonly ServerView[], args = '', refused: Readonly<Record
   const restarted: string[] = [];
   const offered = (server: ServerView) =>
     server.listing.state === 'listed'
-      ? server.listing.catalog.tools.filter(({ exposedName }) => !(exposedName in refused))
+      ? server.listing.offered.tools.filter(({ exposedName }) => !(exposedName in refused))
       : [];
   const registrar = {
-    count: (name: string) => servers.filter(({ config }) => config.name === name).flatMap(offered).length,
+    namesOf: (name: string) =>
+      servers
+        .filter((server) => server.name === name)
+        .flatMap((server) => offered(server).map((tool) => tool.exposedName)),
     holder: (name: string) =>
       name in refused
         ? refused[name]
-        : servers.find((server) => offered(server).some((tool) => tool.exposedName === name))?.config.name,
+        : servers.find((server) => offered(server).some((tool) => tool.exposedName === name))?.name,
   };
   const restart = async (name: string): Promise<void> => {
     restarted.push(name);
@@ -67,6 +73,7 @@ function run(servers: readonly ServerView[], args = '', refused: Readonly<Record
 }
 
 describe('/mcp', () => {
+  // MCP-63
   it('has a line for each server, with its state and its number of tools', async () => {
     const servers = [
       view('fresh', {}),
@@ -101,7 +108,7 @@ describe('/mcp', () => {
   });
 
   it('stays within its bound whatever servers wrote', async () => {
-    const reason = `${'😀'.repeat(5000)}\u001b[2J`;
+    const reason = `${'😀 '.repeat(5000)}\u001b[2J`;
     const servers = Array.from({ length: 500 }, (_, i) => view(`s${i}`, { listing: { state: 'failed', reason } }));
     const text = await run(servers).text;
     expect(text.length).toBeLessThanOrEqual(24_000);
@@ -111,6 +118,7 @@ describe('/mcp', () => {
 });
 
 describe('/mcp <name>', () => {
+  // MCP-64
   it('tells all there is to know', async () => {
     const catalog = catalogOf('demo', ['read.file', 'write'], {
       info: { name: 'demo-server', version: '1.2.3' },
@@ -228,6 +236,7 @@ describe('/mcp <name>', () => {
   });
 });
 
+// MCP-65
 describe('/mcp restart <name>', () => {
   it('restarts that server and shows its state', async () => {
     const { text, restarted } = run([view('a b', { status: {} }), view('other', {})], 'restart  a b');

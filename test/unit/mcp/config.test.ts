@@ -26,6 +26,7 @@ const different: Partial<McpServerOptions>[] = [
   { cwd: '/x' },
 ];
 
+// MCP-25
 describe('the key of a catalogue', () => {
   it('holds the name and a digest, and nothing of what an entry says', () => {
     const key = catalogKey(config({ env: { TOKEN: 'hunter2' } }));

@@ -65,6 +65,7 @@ class FakeHost {
     });
     return {
       options: structuredClone(this.#options) as JsonObject,
+      settings: {},
       agentDir: '/nowhere',
       sessionId: 's',
       limits: DEFAULT_LIMITS,
@@ -144,6 +145,9 @@ function later<T>(): {
   return { promise, ...settle };
 }
 
+/** The preset is listed while it is disabled. */
+const PRESET_OFF = '\nplaywright: disabled (set PLAYWRIGHT_ENABLED=true)';
+
 const startFailed = (text: string) => new ExtensionHostError('SERVER_START_FAILED', text);
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -162,6 +166,7 @@ describe('opening a session', () => {
     expect(host.failures).toEqual([]);
   });
 
+  // MCP-07 MCP-53
   it('describes a tool as the catalogue does', async () => {
     const tool = {
       mcpName: 'read.file',
@@ -171,7 +176,7 @@ describe('opening a session', () => {
       outputSchema: { type: 'object' },
       annotations: { readOnlyHint: true },
     };
-    const host = await new FakeHost(options({ demo: {}, wide: { parallel: true } }), {
+    const host = await new FakeHost(options({ demo: { toolPrefix: 'x_' }, wide: { parallel: true } }), {
       demo: catalog('demo', [], { tools: [tool] }),
       wide: catalog('wide', ['w']),
     }).open();
@@ -201,6 +206,7 @@ describe('opening a session', () => {
       expect(String(error)).toContain(piece);
   });
 
+  // MCP-06
   it('goes on without a server that failed, and says why', async () => {
     const host = await new FakeHost(options({ bad: {}, good: {} }), {
       bad: startFailed('bad MCP server exited with code 1\u001b[2J. Its stderr ends:\nboom'),
@@ -215,20 +221,21 @@ describe('opening a session', () => {
       },
     ]);
     expect(await host.mcp()).toBe(
-      'bad: failed: bad MCP server exited with code 1\\u{1b}[2J. Its stderr ends:\ngood: not started, 1 tool',
+      'bad: failed: bad MCP server exited with code 1\\u{1b}[2J. Its stderr ends:\ngood: not started, 1 tool' +
+        PRESET_OFF,
     );
   });
 
   it('asks nothing of a disabled server', async () => {
     const host = await new FakeHost(options({ off: { enabled: false } }), {}).open();
     expect([host.names, host.failures]).toEqual([[], []]);
-    expect(await host.mcp()).toBe('off: disabled');
+    expect(await host.mcp()).toBe(`off: disabled${PRESET_OFF}`);
   });
 
   it('is no failure of a server to have no tools', async () => {
     const host = await new FakeHost(options({ demo: {} }), { demo: catalog('demo', []) }).open();
     expect(host.failures).toEqual([]);
-    expect(await host.mcp()).toBe('demo: not started, 0 tools');
+    expect(await host.mcp()).toBe(`demo: not started, 0 tools${PRESET_OFF}`);
   });
 
   it('names what was left out of a list', async () => {
@@ -253,6 +260,7 @@ describe('opening a session', () => {
 });
 
 describe('a name that is taken', () => {
+  // MCP-39
   it('is refused when a built-in has it, with a prefix to use instead', async () => {
     const host = await new FakeHost(
       options({ 'my files': {} }),
@@ -272,6 +280,7 @@ describe('a name that is taken', () => {
     expect(await host.mcp('my files')).toContain('  read: not offered, a built-in tool has this name');
   });
 
+  // MCP-40
   it('stays with the first server, and the refusal names both', async () => {
     const host = await new FakeHost(options({ beta: {}, alpha: {} }), {
       alpha: catalog('alpha', ['read', '__proto__']),
@@ -287,7 +296,7 @@ describe('a name that is taken', () => {
       ['beta', '__proto__', 'NAME_TAKEN'],
     ]);
     for (const { message } of host.failures) expect(message).toMatch(/\bbeta\b.*\balpha\b.*toolPrefix/);
-    expect(await host.mcp()).toBe('alpha: not started, 2 tools\nbeta: not started, 1 tool');
+    expect(await host.mcp()).toBe(`alpha: not started, 2 tools\nbeta: not started, 1 tool${PRESET_OFF}`);
   });
 });
 
@@ -302,7 +311,7 @@ describe('a server that is late', () => {
     expect(host.failures).toEqual([
       { server: 'a', code: 'SERVER_STARTING', message: expect.stringContaining('still starting after 0.05 s') },
     ]);
-    expect(await host.mcp()).toBe('a: starting\nb: not started, 2 tools');
+    expect(await host.mcp()).toBe(`a: starting\nb: not started, 2 tools${PRESET_OFF}`);
     slow.resolve(catalog('a', ['shared', 'a1']));
     await nextTurn();
     expect(host.names).toEqual(['shared', 'b1', 'a1']);
@@ -315,7 +324,7 @@ describe('a server that is late', () => {
     slow.reject(startFailed('timed out after 60s'));
     await nextTurn();
     expect(host.failures.map(({ code }) => code)).toEqual(['SERVER_STARTING', 'SERVER_START_FAILED']);
-    expect(await host.mcp()).toBe('a: failed: timed out after 60s');
+    expect(await host.mcp()).toBe(`a: failed: timed out after 60s${PRESET_OFF}`);
   });
 
   it('offers nothing to a session that has ended', async () => {

@@ -26,6 +26,7 @@ const listOne = async (tool: unknown) => (await list({ '': { tools: [tool] } }))
 const named = (name: string) => ({ name, inputSchema: { type: 'object' } });
 
 describe('listing the tools of a server', () => {
+  // MCP-34
   it('reads all pages in order', async () => {
     const catalog = await list({
       '': { tools: [named('a1'), named('a2')], nextCursor: 'B' },

@@ -1,10 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { mentionedVariables, parseMcpOptions } from '../../../src/shared/mcp-options.ts';
+import {
+  mentionedVariables,
+  parseMcpOptions,
+  parseSettingsServers,
+  presetIsReplaced,
+  variablesOfSettings,
+} from '../../../src/shared/mcp-options.ts';
 import { printable } from '../../../src/shared/printable.ts';
 
 /** Options reach a thread as a structured clone. */
 const parse = (options: unknown) => parseMcpOptions(structuredClone(options));
 const problemsOf = (options: unknown) => parse(options).problems;
+const DEFAULTS = {
+  activationWaitMs: 20_000,
+  maxProcesses: 64,
+  environment: true,
+  playwright: {
+    enabled: false,
+    headless: true,
+    browser: 'chromium',
+    extraArgs: [],
+    package: '@playwright/mcp@0.0.83',
+    command: null,
+    executablePath: null,
+  },
+};
 const server = (entry: object) => ({ servers: { demo: { command: 'node', ...entry } } });
 
 describe('options of the MCP extension', () => {
@@ -12,7 +32,7 @@ describe('options of the MCP extension', () => {
     expect(parse({ servers: { demo: { command: 'node' } } })).toEqual({
       problems: [],
       config: {
-        activationWaitMs: 20_000,
+        ...DEFAULTS,
         servers: [
           {
             name: 'demo',
@@ -29,6 +49,11 @@ describe('options of the MCP extension', () => {
             idleTimeoutMs: 1_800_000,
             shutdownTimeoutMs: 5000,
             stderrLevel: 'warn',
+            scope: 'session',
+            stopTool: null,
+            promptSection: null,
+            tools: { include: ['*'], exclude: [] },
+            preset: null,
           },
         ],
       },
@@ -50,10 +75,16 @@ describe('options of the MCP extension', () => {
       idleTimeoutSeconds: 0,
       shutdownTimeoutSeconds: 3,
       stderrLevel: 'debug',
+      scope: 'session',
+      stopTool: 'save',
+      promptSection: 'Be kind.',
+      tools: { include: ['read_*'], exclude: ['read_all'] },
+      type: 'stdio',
     };
-    const { config, problems } = parse({ servers: { 'a b': entry }, activationWaitSeconds: null });
+    const whole = { servers: { 'a b': entry }, activationWaitSeconds: null, maxProcesses: 3, environment: false };
+    const { config, problems } = parse(whole);
     expect(problems).toEqual([]);
-    expect(config.activationWaitMs).toBeNull();
+    expect(config).toMatchObject({ activationWaitMs: null, maxProcesses: 3, environment: false });
     expect(config.servers[0]).toEqual({
       name: 'a b',
       enabled: false,
@@ -69,22 +100,29 @@ describe('options of the MCP extension', () => {
       idleTimeoutMs: 0,
       shutdownTimeoutMs: 3000,
       stderrLevel: 'debug',
+      scope: 'session',
+      stopTool: 'save',
+      promptSection: 'Be kind.',
+      tools: { include: ['read_*'], exclude: ['read_all'] },
+      preset: null,
     });
   });
 
   it('means nothing by options that are left out', () => {
     for (const options of [undefined, {}, { servers: {} }, { servers: undefined, activationWaitSeconds: undefined }]) {
-      expect(parse(options)).toEqual({ problems: [], config: { servers: [], activationWaitMs: 20_000 } });
+      expect(parse(options)).toEqual({ problems: [], config: { ...DEFAULTS, servers: [] } });
     }
     expect(problemsOf(server({ args: undefined, comand: undefined }))).toEqual([]);
   });
 
+  // MCP-27
   it('orders servers by name, case-insensitively and then ordinally', () => {
     const names = ['b', 'B', 'a10', 'A2', 'ä', 'a', 'A'];
     const { config } = parse({ servers: Object.fromEntries(names.map((name) => [name, { command: 'x' }])) });
     expect(config.servers.map(({ name }) => name)).toEqual(['A', 'a', 'a10', 'A2', 'B', 'b', 'ä']);
   });
 
+  // MCP-26
   it('lists every problem at once, each with its path', () => {
     const { problems, config } = parse({
       servers: {
@@ -140,6 +178,7 @@ describe('options of the MCP extension', () => {
     }
   });
 
+  // MCP-29
   it('lets only the idle timeout be 0, and never rounds another one to it', () => {
     expect(problemsOf(server({ idleTimeoutSeconds: 0 }))).toEqual([]);
     expect(problemsOf(server({ idleTimeoutSeconds: -1 }))).toHaveLength(1);
@@ -155,9 +194,36 @@ describe('options of the MCP extension', () => {
     const [problem, ...more] = problemsOf({ servers: { far: { url: 'https://example.invalid/mcp' } } });
     expect(problem).toMatch(/^servers\.far\.url: .*not supported yet in this version.*stdio/);
     expect(more).toEqual([]);
-    expect(problemsOf(server({ scope: 'host' }))).toEqual([
-      'servers.demo.scope: not supported yet in this version; leave it out',
+    expect(problemsOf(server({ headers: {}, auth: {} }))).toEqual([
+      'servers.demo.headers: not supported yet in this version; leave it out',
+      'servers.demo.auth: not supported yet in this version; leave it out',
     ]);
+    expect(problemsOf(server({ type: 'http' }))).toEqual([expect.stringMatching(/^servers\.demo\.type: .*"stdio"/)]);
+  });
+
+  it('refuses the workspace in a server of all sessions', () => {
+    for (const entry of [{ args: ['a', '${workspace}/x'] }, { cwd: '${workspace}' }, { env: { A: '${workspace}' } }]) {
+      expect(problemsOf(server({ scope: 'host', ...entry }))).toEqual([
+        expect.stringMatching(/^servers\.demo\.scope: .*no workspace/),
+      ]);
+      expect(problemsOf(server({ scope: 'session', ...entry }))).toEqual([]);
+    }
+    expect(parse(server({ scope: 'host' })).config.servers[0]?.scope).toBe('host');
+  });
+
+  it.each([
+    [{ scope: 'all' }, 'scope: must be one of "session", "host"'],
+    [{ stopTool: '' }, 'stopTool: must not be empty'],
+    [{ promptSection: 7 }, 'promptSection: must be a string or null'],
+    [{ tools: ['a'] }, 'tools: must be an object'],
+    [{ tools: { include: 'a' } }, 'tools.include: must be a list of strings'],
+    [{ tools: { only: [] } }, 'tools.only: unknown key'],
+  ])('refuses %j', (entry, problem) => {
+    expect(problemsOf(server(entry))).toEqual([expect.stringContaining(`servers.demo.${problem}`)]);
+  });
+
+  it.each([0, 1.5, -1, '64', null])('refuses %j as the number of processes', (maxProcesses) => {
+    expect(problemsOf({ maxProcesses })).toEqual([expect.stringContaining('maxProcesses: must be a whole number')]);
   });
 
   it.each(['', '  ', 'a\u0000b', 'a\nb', 'a\u202eb', ' a', 'x'.repeat(65)])('refuses the server name %j', (name) => {
@@ -187,6 +253,100 @@ describe('options of the MCP extension', () => {
     expect(problemsOf(server({ env: { TOKEN: ['hunter2'], OTHER: { a: 'hunter2' } } })).join()).not.toContain(
       'hunter2',
     );
+  });
+});
+
+describe('the Playwright preset', () => {
+  const argsOf = (playwright: object) =>
+    parse({ playwright: { enabled: true, ...playwright } }).config.servers[0]?.args;
+
+  // MCP-15 MCP-16 MCP-17 MCP-18 MCP-19 MCP-20 MCP-21
+  it('becomes the server "playwright", pinned, with its files and profile in the workspace', () => {
+    const { config, problems } = parse({ servers: { z: { command: 'x' } }, playwright: { enabled: true } });
+    expect(problems).toEqual([]);
+    expect(config.servers.map(({ name }) => name)).toEqual(['z', 'playwright']);
+    expect(config.servers[1]).toMatchObject({
+      preset: 'playwright',
+      command: 'npx',
+      args: [
+        ...['-y', '@playwright/mcp@0.0.83', '--headless', '--browser', 'chromium'],
+        ...['--output-dir', '${workspace}/browser', '--user-data-dir', '${workspace}/.caldera/browser-profile'],
+      ],
+      cwd: '${workspace}',
+      toolPrefix: '',
+      parallel: false,
+      startupTimeoutMs: 120_000,
+      callTimeoutMs: 120_000,
+      shutdownTimeoutMs: 10_000,
+      stopTool: 'browser_close',
+    });
+  });
+
+  it('runs a command of its own without installing anything', () => {
+    const { config } = parse({ playwright: { enabled: true, command: 'playwright-mcp', package: 'x' } });
+    expect(config.servers[0]).toMatchObject({ command: 'playwright-mcp' });
+    expect(config.servers[0]?.args.slice(0, 2)).toEqual(['--headless', '--browser']);
+  });
+
+  it('takes browser, window, package, executable and arguments as they are given', () => {
+    const args = argsOf({
+      headless: false,
+      browser: 'firefox',
+      package: '@playwright/mcp@9',
+      executablePath: '/usr/bin/chromium',
+      extraArgs: ['--device', 'iPhone 15'],
+    });
+    expect(args?.slice(0, 4)).toEqual(['-y', '@playwright/mcp@9', '--browser', 'firefox']);
+    expect(args?.slice(-4)).toEqual(['--executable-path', '/usr/bin/chromium', '--device', 'iPhone 15']);
+    expect(args).not.toContain('--no-sandbox');
+  });
+
+  it('keeps no profile with --isolated', () => {
+    expect(argsOf({ extraArgs: ['--isolated'] })).not.toContain('--user-data-dir');
+  });
+
+  it('makes way for a server of its name', () => {
+    const { config } = parse({ servers: { playwright: { command: 'mine' } }, playwright: { enabled: true } });
+    expect(config.servers.map(({ command }) => command)).toEqual(['mine']);
+    expect(presetIsReplaced(config)).toBe(true);
+  });
+
+  it('is nothing while it is disabled, and its mistakes are named all the same', () => {
+    expect(parse({ playwright: {} }).config.servers).toEqual([]);
+    expect(problemsOf({ playwright: { headles: true, browser: 7, extraArgs: 'x' } })).toEqual([
+      'playwright.headles: unknown key; did you mean "headless"?',
+      'playwright.browser: must be a string or null, not a number',
+      'playwright.extraArgs: must be a list of strings, not a string',
+    ]);
+  });
+});
+
+describe('servers of settings.json', () => {
+  it('come in the order of the file; a bad one harms no other', () => {
+    const { servers, bad } = parseSettingsServers({
+      mcpServers: { b: { command: 'x' }, broken: { comand: 'y' }, a: { command: 'z', args: 'x' }, A: { command: 'w' } },
+    });
+    expect(servers.map(({ name }) => name)).toEqual(['b', 'A']);
+    expect(bad.map(({ name }) => name)).toEqual(['broken', 'a']);
+    expect(bad[0]?.reason).toMatch(
+      /mcpServers\.broken\.comand: unknown key; did you mean "command"\?; .*command: is missing/,
+    );
+  });
+
+  it.each([undefined, null, 7, [], {}, { mcpServers: {} }])('are none in %j', (settings) => {
+    expect(parseSettingsServers(settings)).toEqual({ servers: [], bad: [] });
+    expect(variablesOfSettings(settings)).toEqual([]);
+  });
+
+  it('that are no object are one bad entry', () => {
+    expect(parseSettingsServers({ mcpServers: [] })).toMatchObject({ servers: [], bad: [{ name: 'mcpServers' }] });
+  });
+
+  it('grant the variables they mention', () => {
+    const mcpServers = {
+      a: { command: 'x', env: { T: '${env:B}' }, url: 'https://x/${env:U}', headers: { H: 'Bearer ${env:A}' } },
+    };
+    expect(variablesOfSettings({ mcpServers })).toEqual(['A', 'B', 'U']);
   });
 });
 

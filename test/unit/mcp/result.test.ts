@@ -10,6 +10,7 @@ const text = (value: string) => ({ type: 'text', text: value });
 const image = { type: 'image', data: 'iVBORw0KGgo=\n', mimeType: 'IMAGE/PNG; x=y' };
 
 describe('the result of an MCP call', () => {
+  // MCP-60
   it('names server, tool and process', () => {
     expect(map({ content: [text('hi')] })).toEqual({
       content: [text('hi')],
@@ -18,6 +19,7 @@ describe('the result of an MCP call', () => {
     });
   });
 
+  // MCP-55
   it('joins adjacent text by newlines and keeps the order of blocks', () => {
     expect(mapBlocks(text('a'), text('b\n'), image, text(''), text('c'), image, image)).toEqual([
       text('a\nb\n'),
@@ -34,6 +36,7 @@ describe('the result of an MCP call', () => {
     ]);
   });
 
+  // MCP-56
   it('passes an image on as it came, with an empty type when none is declared', () => {
     expect(mapBlocks(image)).toEqual([image]);
     for (const mimeType of [undefined, null, 7]) {
@@ -43,6 +46,7 @@ describe('the result of an MCP call', () => {
     }
   });
 
+  // MCP-57
   it.each([
     [{ type: 'audio', data: 'UklGRiQAAABXQVZF', mimeType: 'audio/wav' }, '[audio omitted: audio/wav, 12 bytes]'],
     [{ type: 'audio', data: '' }, '[audio omitted: unknown type, 0 bytes]'],
@@ -106,6 +110,7 @@ describe('the result of an MCP call', () => {
     },
   );
 
+  // MCP-58
   it('lets content win over the structure and keeps both', () => {
     expect(map({ content: [text('summary')], structuredContent: { a: 1 } })).toMatchObject({
       content: [text('summary')],
@@ -122,6 +127,7 @@ describe('the result of an MCP call', () => {
     ]);
   });
 
+  // MCP-59
   it("keeps the server's content in an error, images included", () => {
     expect(map({ isError: true, content: [text('first'), image, text('second')] })).toMatchObject({
       isError: true,

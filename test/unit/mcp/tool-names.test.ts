@@ -10,6 +10,7 @@ function random(seed: number): () => number {
   };
 }
 
+// MCP-37
 describe('exposed names', () => {
   it.each([
     ['browser_navigate', 'browser_navigate'],

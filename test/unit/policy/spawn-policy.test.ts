@@ -53,6 +53,7 @@ describe('the environment of a process', () => {
     });
   });
 
+  // MCP-08 MCP-28
   test('has explicit entries though they are deny-listed, and not what null removes', () => {
     const hostEnv = { ...basics, NORMAL_VAR: 'plain', GITHUB_TOKEN: newSecret() };
     const explicit = {

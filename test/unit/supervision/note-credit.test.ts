@@ -57,7 +57,7 @@ describe('log records over the credit', () => {
     const limits = { ...DEFAULT_LIMITS, notesPerSecond: 40 };
     const { credit: of, dropped } = credit(limits);
     const post = (note: ThreadNote): void => void (note.type === 'log' && notes.push(note.message));
-    return { notes, dropped, log: new LogForwarder(post, of, limits) };
+    return { notes, dropped, log: new LogForwarder(post, of, limits, 0) };
   }
 
   test('wait, and pass in their order when they are no more than a second’s worth', () => {
@@ -85,10 +85,15 @@ describe('log records over the credit', () => {
     const { dropped, log } = forwarder();
     for (let i = 0; i < 30; i++) log.info({ facts: ['x'.repeat(16_000)] }, 'y'.repeat(9000));
     expect(dropped()).toBe(0);
-    const small = new LogForwarder(() => {}, credit({ logBytesPerSecond: 1000 }).credit, {
-      notesPerSecond: 2000,
-      logBytesPerSecond: 1000,
-    });
+    const small = new LogForwarder(
+      () => {},
+      credit({ logBytesPerSecond: 1000 }).credit,
+      {
+        notesPerSecond: 2000,
+        logBytesPerSecond: 1000,
+      },
+      0,
+    );
     for (let i = 0; i < 30; i++) small.info('y'.repeat(100));
     vi.advanceTimersByTime(100);
     expect(vi.getTimerCount()).toBeGreaterThan(0);

@@ -38,7 +38,7 @@ export async function discover(
   const onLeftover = (gone: Promise<void>): void => void leftovers.push(gone);
   let server: RunningServer | undefined;
   try {
-    server = await launchServer({ ...services, config, workspace: folder, signal, onLeftover });
+    server = await launchServer({ ...services, config, workspace: folder, discovers: true, signal, onLeftover });
     return await listWithin(server, config, services, { signal, timeoutMs: deadline - performance.now() });
   } finally {
     onCleanup(cleanUp(folder, config, services, server, leftovers));

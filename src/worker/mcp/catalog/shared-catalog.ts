@@ -39,5 +39,6 @@ async function askOnce(config: ServerConfig, api: ExtensionApi, discoveries: Dis
     limits: api.limits,
   };
   const produce = async (): Promise<JsonValue> => (await discoveries.run(config, services)) as unknown as JsonValue;
-  return (await api.cache.once(catalogKey(config), produce, { failureTtlMs: FAILURE_TTL_MS })) as unknown as Catalog;
+  const options = { failureTtlMs: FAILURE_TTL_MS, persist: true };
+  return (await api.cache.once(catalogKey(config), produce, options)) as unknown as Catalog;
 }

@@ -6,8 +6,8 @@ import type { ServerConfig } from '../../../shared/mcp-options.ts';
  * restart. Nothing is expanded, so that a rotated secret waits for the next start.
  */
 export function leaseFingerprint(server: ServerConfig): string {
-  const { command, args, env, cwd } = server;
-  return digestOf([command, args, sortedEntries(env), cwd]);
+  const { command, args, env, cwd, scope } = server;
+  return digestOf([command, args, sortedEntries(env), cwd, scope]);
 }
 
 /** SHA-256 of the JSON text, in hex. */

@@ -7,7 +7,7 @@ interface Waiter {
 
 /** Admits calls in order, one at a time or all at once. A call that gives up in the queue is never admitted. */
 export class CallLane {
-  readonly #width: number;
+  #width: number;
   readonly #waiting: Waiter[] = [];
   #active = 0;
 
@@ -54,13 +54,24 @@ export class CallLane {
     });
   }
 
+  /** A wider lane lets in who waits; a narrower one lets those leave who are in. */
+  setParallel(parallel: boolean): void {
+    this.#width = parallel ? Number.POSITIVE_INFINITY : 1;
+    while (this.#active < this.#width) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#active += 1;
+      next.admit();
+    }
+  }
+
   /** Rejects everybody who waits. */
   clear(error: Error): void {
     for (const waiter of this.#waiting.splice(0)) waiter.evict(error);
   }
 
   #leave(): void {
-    const next = this.#waiting.shift();
+    const next = this.#active <= this.#width ? this.#waiting.shift() : undefined;
     if (next) next.admit();
     else this.#active -= 1;
   }

@@ -1,7 +1,7 @@
 import { printable } from '../../../shared/printable.ts';
+import { headOfWords } from '../cut-words.ts';
 
 /** Somebody's text as one line of at most so many characters, for a log record or inside a message. */
 export function printableLine(text: string, maxCharacters: number): string {
-  const cut = text.length > maxCharacters ? `${text.slice(0, maxCharacters).toWellFormed()}…` : text;
-  return printable(cut);
+  return printable(headOfWords(text, maxCharacters).toWellFormed());
 }

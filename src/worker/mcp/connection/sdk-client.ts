@@ -16,7 +16,6 @@ const CANCEL_REASON = 'the caller cancelled the request';
 /** After it a ping is forgotten; whoever asked has stopped waiting long before. */
 const PING_MS = 10_000;
 const ANSWERED: ReadonlySet<string> = new Set<ErrorCode>(['PROTOCOL', 'LINE_TOO_LONG']);
-const PROGRESS_MESSAGE_CHARACTERS = 4096;
 
 const BoxedSchema = z.object({ boxed: z.unknown() });
 const UNTIMED = { timeout: NEVER_MS };
@@ -194,7 +193,7 @@ function readProgress({ progress, total, message }: Readonly<Record<string, unkn
   return {
     ...(Number.isFinite(progress) ? { progress: Number(progress) } : {}),
     ...(Number.isFinite(total) ? { total: Number(total) } : {}),
-    ...(typeof message === 'string' ? { message: message.slice(0, PROGRESS_MESSAGE_CHARACTERS) } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
   };
 }
 

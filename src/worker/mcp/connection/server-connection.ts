@@ -11,10 +11,10 @@ import type { ClientPort } from './client-port.ts';
 import { deathText } from './death-text.ts';
 import { isServerError } from './message-tap.ts';
 import { OpenCall } from './open-call.ts';
+import type { ProcessAdmission } from './process-admission.ts';
 import { seconds } from './seconds.ts';
 import type { RunningServer } from './server-launch.ts';
 import { ServerSlot, type SlotStatus } from './server-slot.ts';
-import { firstBytes } from './text-bytes.ts';
 
 export type { CallCounters } from './call-statistics.ts';
 
@@ -23,14 +23,16 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface ConnectionOptions {
   readonly config: ServerConfig;
-  readonly sessionId: string;
-  /** Absolute: the session's cwd. */
+  /** Absent for a server of all sessions. */
+  readonly sessionId?: string;
+  /** Absolute: the session's cwd, or the agent dir. */
   readonly workspace: string;
   readonly prepare: (request: ProcessRequest) => Promise<PreparedProcess>;
   readonly readEnv: (name: string) => Promise<string | undefined>;
   readonly track: (note: ProcessNote) => void;
   readonly logger: Logger;
   readonly limits: Limits;
+  readonly admission?: ProcessAdmission;
   /** Called after each start, before the first call on it. */
   readonly onStarted?: (client: ClientPort) => void;
 }
@@ -67,29 +69,51 @@ export interface ConnectionStatus extends SlotStatus {
  * last has died or been stopped. It never runs a call twice, unless the first time was provably not written.
  */
 export class ServerConnection {
-  readonly config: ServerConfig;
-  readonly #limits: Limits;
+  #config: ServerConfig;
   readonly #slot: ServerSlot;
   readonly #lane: CallLane;
   readonly #statistics = new CallStatistics();
   readonly #open = new Set<OpenCall>();
   #idleTimer: NodeJS.Timeout | undefined;
+  /** Of the last call's end. */
+  #idleSince = performance.now();
+  /** Calls that wait for a process. */
+  #wanting = 0;
 
-  constructor({ onStarted, ...launch }: ConnectionOptions) {
-    this.config = launch.config;
-    this.#limits = launch.limits;
-    this.#lane = new CallLane(launch.config.parallel);
+  constructor({ onStarted, admission, config, ...launch }: ConnectionOptions) {
+    this.#config = config;
+    this.#lane = new CallLane(config.parallel);
     this.#slot = new ServerSlot({
       launch,
+      config: () => this.#config,
+      ...(admission === undefined ? {} : { admission }),
+      admitted: {
+        idleSince: () => (this.#isIdle() ? this.#idleSince : undefined),
+        giveUp: () => this.#stopIdle(),
+      },
       onStarted: (client) => {
         try {
           onStarted?.(client);
         } catch (thrown) {
-          launch.logger.warn({ server: launch.config.name }, `after the start: ${messageOf(thrown)}`);
+          launch.logger.warn({ server: config.name }, `after the start: ${messageOf(thrown)}`);
         }
         this.#waitIdle();
       },
     });
+  }
+
+  get config(): ServerConfig {
+    return this.#config;
+  }
+
+  /**
+   * Another configuration of the same server. Times and the width of the lane apply at once; when the process would be
+   * started otherwise, the next call starts another one.
+   */
+  reconfigure(config: ServerConfig): void {
+    this.#config = config;
+    this.#lane.setParallel(config.parallel);
+    this.#waitIdle();
   }
 
   /**
@@ -153,7 +177,7 @@ export class ServerConnection {
     for (let attempt = 1; ; attempt += 1) {
       let server: RunningServer;
       try {
-        server = await raceAbort(this.#slot.acquire(), request.signal, request.exposedName);
+        server = await this.#acquire(request);
       } catch (thrown) {
         return notSent(thrown);
       }
@@ -167,6 +191,18 @@ export class ServerConnection {
       const reply = await this.#settle(call, server, request, hold);
       const neverWritten = reply.kind === 'error' && reply.code === 'SERVER_EXITED' && reply.outcome === 'not-sent';
       if (!neverWritten || attempt > 1) return reply;
+    }
+  }
+
+  async #acquire({ signal, exposedName }: CallRequest): Promise<RunningServer> {
+    // Calls that run at once may still be on a process that is to be replaced.
+    if (this.#slot.isStale) await Promise.all([...this.#open].map((call) => call.ended));
+    this.#wanting += 1;
+    try {
+      return await raceAbort(this.#slot.acquire(), signal, exposedName);
+    } finally {
+      this.#wanting -= 1;
+      if (this.#wanting === 0) this.#slot.callOff();
     }
   }
 
@@ -202,11 +238,10 @@ export class ServerConnection {
         );
       case 'failed': {
         if (end.error.code === 'SERVER_EXITED') {
-          const text = deathText(this.config.name, await server.exited);
+          const text = deathText(this.config, await server.exited);
           return error('SERVER_EXITED', text, sentOrNot(call));
         }
-        const message = firstBytes(end.error.message, this.#limits.textBytes);
-        return error(end.error.code, message, isServerError(end.error) ? 'done' : sentOrNot(call));
+        return error(end.error.code, end.error.message, isServerError(end.error) ? 'done' : sentOrNot(call));
       }
     }
   }
@@ -221,17 +256,21 @@ export class ServerConnection {
     const { name, shutdownTimeoutMs } = this.config;
     const because = `${name} MCP server did not answer a ping after a call had timed out, and was stopped`;
     // Only begun here: the next call waits for its end.
-    void this.#slot.stop({ timeoutMs: shutdownTimeoutMs, because });
+    void this.#slot.stop({ timeoutMs: shutdownTimeoutMs, because, hook: false });
   }
 
   #waitIdle(): void {
     clearTimeout(this.#idleTimer);
-    const { idleTimeoutMs, shutdownTimeoutMs } = this.config;
-    if (idleTimeoutMs === 0 || !this.#isIdle()) return;
-    const stopIdle = () => {
-      if (this.#isIdle()) void this.#slot.stop({ timeoutMs: shutdownTimeoutMs });
-    };
-    this.#idleTimer = setTimeout(stopIdle, Math.min(idleTimeoutMs, LONGEST_TIMER_MS)).unref();
+    const { idleTimeoutMs } = this.config;
+    if (!this.#isIdle()) return;
+    this.#idleSince = performance.now();
+    if (idleTimeoutMs === 0) return;
+    this.#idleTimer = setTimeout(() => this.#stopIdle(), Math.min(idleTimeoutMs, LONGEST_TIMER_MS)).unref();
+  }
+
+  /** Looks once more: a call may have come meanwhile. */
+  #stopIdle(): void {
+    if (this.#isIdle()) void this.#slot.stop({ timeoutMs: this.config.shutdownTimeoutMs });
   }
 
   #isIdle(): boolean {

@@ -22,8 +22,10 @@ export interface LaunchRequest {
   readonly config: ServerConfig;
   /** Absolute: what `${workspace}` is, and the cwd unless the entry has one. */
   readonly workspace: string;
-  /** Absent for a discovery. */
+  /** Absent for a discovery, and for a server of all sessions. */
   readonly sessionId?: string;
+  /** True when only the list of tools is wanted: such a process has no state to save. */
+  readonly discovers?: boolean;
   readonly prepare: (request: ProcessRequest) => Promise<PreparedProcess>;
   readonly readEnv: (name: string) => Promise<string | undefined>;
   readonly track: (note: ProcessNote) => void;
@@ -49,9 +51,9 @@ export interface RunningServer {
   readonly noiseLines: number;
   /**
    * Ends the process and everything it started; resolves when nothing is left. Idempotent: a second call waits for the same
-   * end and can only shorten it. After an exit it waits for the clean-up alone.
+   * end and can only shorten it. After an exit it waits for the clean-up alone. `hook: false` leaves out the stop tool.
    */
-  stop(options: { readonly timeoutMs: number }): Promise<void>;
+  stop(options: { readonly timeoutMs: number; readonly hook?: boolean }): Promise<void>;
 }
 
 /**
@@ -113,6 +115,8 @@ class Launch {
     const client = new SdkClient(new StdioTransport(server, limits), { name, onLog: (text) => log.notice(text) });
     const info = await connect(client, server);
     server.observe();
+    const { stopTool } = config;
+    if (stopTool !== null && !this.#request.discovers) server.stopHook = () => callStopTool(client, stopTool);
     return running(server, client, info, prepared.id);
   }
 
@@ -121,6 +125,10 @@ class Launch {
     const timeoutMs = Math.min(config.shutdownTimeoutMs, FAILED_START_STOP_MS);
     if (this.#server) onLeftover?.(this.#server.stop({ timeoutMs }));
   }
+}
+
+async function callStopTool(client: ClientPort, tool: string): Promise<void> {
+  await client.call({ tool, arguments: {}, onProgress: () => {} }).answer;
 }
 
 async function connect(client: ClientPort, server: ServerProcess): Promise<ServerInfo> {

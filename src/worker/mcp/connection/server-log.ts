@@ -1,14 +1,14 @@
 import type { Logger } from '../../../shared/extension-api.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import type { ServerConfig } from '../../../shared/mcp-options.ts';
+import { printable } from '../../../shared/printable.ts';
+import { withoutFirstWord, withoutLastWord } from '../cut-words.ts';
 import { LineFramer } from './line-framer.ts';
 import { LogRate } from './log-rate.ts';
-import { printableLine } from './printable-line.ts';
 import { StderrTail } from './stderr-tail.ts';
 
-/** One record; a longer line is cut. */
-const RECORD_CHARACTERS = 2048;
-const NOISE_SHOWN_CHARACTERS = 300;
+/** Far behind the place where the logger cuts a record (for the host to redact it, and to cut it finally). */
+const ESCAPED_CHARACTERS = 64 * 1024;
 
 /**
  * What one process of a server says beside the protocol: stderr, log notifications, noise on stdout. It reaches the log at
@@ -32,7 +32,9 @@ export class ServerLog {
     this.#tail = new StderrTail(limits.stderrTailLines, limits.stderrTailBytes);
     this.#stderr = new LineFramer(limits.stderrTailBytes, {
       line: (text) => this.#stderrLine(text),
-      tooLong: ({ head, tail, bytes }) => this.#stderrLine(`${head} … (${bytes} bytes) … ${tail}`),
+      tooLong: ({ head, tail, bytes }) => {
+        this.#stderrLine(`${withoutLastWord(head)} … (${bytes} bytes) … ${withoutFirstWord(tail)}`);
+      },
     });
   }
 
@@ -47,23 +49,21 @@ export class ServerLog {
 
   /** A log notification. */
   notice(text: string): void {
-    if (this.#rate.admit()) this.#write(printableLine(text, RECORD_CHARACTERS));
+    if (this.#rate.admit()) this.#write(oneLine(text));
   }
 
   /** A line on stdout that is no protocol: the first of a start is shown, the others are counted. */
   noise(text: string): void {
     this.#noiseLines += 1;
     if (this.#noiseLines > 1) return;
-    this.#write(`skipped a non-protocol line on stdout: ${printableLine(text, NOISE_SHOWN_CHARACTERS)}`);
+    this.#write(`skipped a non-protocol line on stdout: ${oneLine(text)}`);
   }
 
   /** An answer nobody waits for: usual after a timeout, else the sign of a wrong id. */
   stray(id: string | number): void {
     this.#strayAnswers += 1;
     if (this.#strayAnswers > 1) return;
-    this.#debug(
-      `skipped an answer to no open request, id ${printableLine(JSON.stringify(id), NOISE_SHOWN_CHARACTERS)}`,
-    );
+    this.#debug(`skipped an answer to no open request, id ${oneLine(JSON.stringify(id))}`);
   }
 
   get noiseLines(): number {
@@ -84,6 +84,10 @@ export class ServerLog {
 
   #stderrLine(text: string): void {
     this.#tail.push(text);
-    if (text.trim() !== '' && this.#rate.admit()) this.#write(printableLine(text, RECORD_CHARACTERS));
+    if (text.trim() !== '' && this.#rate.admit()) this.#write(oneLine(text));
   }
+}
+
+function oneLine(text: string): string {
+  return printable(text.slice(0, ESCAPED_CHARACTERS).toWellFormed());
 }

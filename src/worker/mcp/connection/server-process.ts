@@ -31,6 +31,8 @@ export class ServerProcess {
   readonly stdin: ChildProcessWithoutNullStreams['stdin'];
   readonly stdout: ChildProcessWithoutNullStreams['stdout'];
   readonly log: ServerLog;
+  /** Called before the process is ended, while it still answers. */
+  stopHook: (() => Promise<void>) | undefined;
   /** Resolves when nothing more can come from it. */
   readonly ended: Promise<ExitReport>;
 
@@ -102,16 +104,17 @@ export class ServerProcess {
   }
 
   /** Ends the process and everything it started. Idempotent; a second call can only shorten the first. */
-  stop({ timeoutMs }: { readonly timeoutMs: number }): Promise<void> {
+  stop({ timeoutMs, hook = true }: { readonly timeoutMs: number; readonly hook?: boolean }): Promise<void> {
     this.#ladder?.shorten(timeoutMs);
-    this.#gone ??= this.#climb(timeoutMs);
+    this.#gone ??= this.#climb(timeoutMs, hook);
     return this.#gone;
   }
 
-  async #climb(timeoutMs: number): Promise<void> {
+  async #climb(timeoutMs: number, hook: boolean): Promise<void> {
     this.#ladder = new StopLadder(
       {
         tree: this.#tree,
+        hook: hook && !this.isOver ? this.stopHook : undefined,
         endInput: () => this.stdin.end(),
         hasExited: () => this.#exit !== undefined,
       },

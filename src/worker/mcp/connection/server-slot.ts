@@ -1,7 +1,10 @@
 import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
+import type { ServerConfig } from '../../../shared/mcp-options.ts';
+import { leaseFingerprint } from '../config/fingerprint.ts';
 import type { ClientPort, ServerInfo } from './client-port.ts';
 import { deathText } from './death-text.ts';
 import { exitCause } from './exit-report.ts';
+import type { AdmittedProcess, ProcessAdmission } from './process-admission.ts';
 import { type LaunchRequest, launchServer, type RunningServer } from './server-launch.ts';
 
 /** `exited`: it restarts on the next call. */
@@ -19,7 +22,13 @@ export interface SlotStatus {
 }
 
 export interface SlotOptions {
-  readonly launch: Omit<LaunchRequest, 'signal' | 'onLeftover'>;
+  readonly launch: Omit<LaunchRequest, 'config' | 'signal' | 'onLeftover'>;
+  /** As it is now; each start takes it anew. */
+  readonly config: () => ServerConfig;
+  /** Bounds how many processes there are; absent = no bound. */
+  readonly admission?: ProcessAdmission;
+  /** The process in this place, as those who wait for one see it. */
+  readonly admitted: AdmittedProcess;
   /** Called after each start, before it is handed to anybody. */
   readonly onStarted: (client: ClientPort) => void;
 }
@@ -28,11 +37,15 @@ export interface StopRequest {
   readonly timeoutMs: number;
   /** Why a useless process is stopped; it is then `exited`, with this as the last error. */
   readonly because?: string;
+  /** False for a process that does not listen any more. Default true. */
+  readonly hook?: boolean;
 }
 
 interface Start {
   readonly controller: AbortController;
   readonly server: Promise<RunningServer>;
+  /** Still waiting to be let in: nothing has been spawned. */
+  waits: boolean;
 }
 
 /**
@@ -44,6 +57,8 @@ export class ServerSlot {
   #state: ConnectionState = 'not-started';
   #start: Start | undefined;
   #server: RunningServer | undefined;
+  /** What the running process was started with. */
+  #fingerprint: string | undefined;
   #stopping: { readonly server: RunningServer | undefined; readonly done: Promise<void> } | undefined;
   /** Resolves when nothing is left of earlier processes. */
   #treeGone: Promise<void> = Promise.resolve();
@@ -72,23 +87,38 @@ export class ServerSlot {
     return this.#server === server;
   }
 
+  /** True when the process that runs is another one than the configuration asks for now. */
+  get isStale(): boolean {
+    return this.#server !== undefined && this.#fingerprint !== leaseFingerprint(this.#options.config());
+  }
+
   /**
-   * The running process, started if need be; callers share one start.
+   * The running process, started if need be; a stale one is ended before. Callers share one start.
    * @throws ExtensionHostError SERVER_START_FAILED, or SESSION_CLOSED when it was stopped meanwhile or closed.
    */
   async acquire(): Promise<RunningServer> {
     for (;;) {
       if (this.#closed) throw this.#closedError();
-      if (this.#server) return this.#server;
-      if (!this.#stopping) break;
-      await this.#stopping.done;
+      if (this.#server && !this.isStale) return this.#server;
+      if (this.#server) await this.stop({ timeoutMs: this.#options.config().shutdownTimeoutMs });
+      else if (this.#stopping) await this.#stopping.done;
+      else break;
     }
     this.#start ??= this.#begin();
     return this.#start.server;
   }
 
+  /** Nobody waits for the start any more: if it is still waiting to be let in, it is called off. */
+  callOff(): void {
+    if (!this.#start?.waits) return;
+    const { controller } = this.#start;
+    this.#start = undefined;
+    this.#state = 'not-started';
+    controller.abort(this.#closedError());
+  }
+
   /** Stops what runs or starts, and resets a failure. Idempotent; a second call can only shorten the first. */
-  async stop({ timeoutMs, because }: StopRequest): Promise<void> {
+  async stop({ timeoutMs, because, hook = true }: StopRequest): Promise<void> {
     if (this.#stopping) {
       void this.#stopping.server?.stop({ timeoutMs });
       await this.#stopping.done;
@@ -106,7 +136,7 @@ export class ServerSlot {
     this.#server = undefined;
     this.#start = undefined;
     this.#state = 'stopping';
-    const done = this.#end(server, start, timeoutMs).finally(() => {
+    const done = this.#end(server, start, { timeoutMs, hook }).finally(() => {
       this.#stopping = undefined;
       this.#state = after;
     });
@@ -136,30 +166,47 @@ export class ServerSlot {
   #begin(): Start {
     this.#state = 'starting';
     const controller = new AbortController();
-    const server = this.#launch(controller.signal);
+    const entry = { waits: true };
+    const server = this.#launch(controller.signal, entry);
     // Whoever asked for it may have given up.
     server.catch(() => {});
-    return { controller, server };
+    return Object.assign(entry, { controller, server });
   }
 
-  async #launch(signal: AbortSignal): Promise<RunningServer> {
+  async #launch(signal: AbortSignal, entry: { waits: boolean }): Promise<RunningServer> {
+    const { launch, admission, admitted } = this.#options;
     let server: RunningServer;
+    let leave = (): void => {};
+    let left: Promise<void> = Promise.resolve();
+    let config = this.#options.config();
     try {
       await this.#treeGone;
-      server = await launchServer({ ...this.#options.launch, signal, onLeftover: (gone) => this.#leaveBehind(gone) });
+      leave = (await admission?.enter(admitted, signal, `starting ${config.name}`)) ?? leave;
+      entry.waits = false;
+      // It may have waited for long.
+      config = this.#options.config();
+      const onLeftover = (gone: Promise<void>): void => {
+        left = gone;
+        this.#leaveBehind(gone);
+      };
+      server = await launchServer({ ...launch, config, signal, onLeftover });
     } catch (thrown) {
+      void left.finally(leave);
       if (signal.aborted) throw this.#closedError();
       this.#start = undefined;
       this.#state = 'failed';
       this.#lastError = messageOf(thrown);
       throw thrown;
     }
+    // Only asked for: when it has exited, its clean-up is all that is left to wait for.
+    void server.exited.then(() => server.stop({ timeoutMs: config.shutdownTimeoutMs })).finally(leave);
     if (signal.aborted) {
       this.#leaveBehind(server.stop({ timeoutMs: 0 }));
       throw this.#closedError();
     }
     this.#start = undefined;
     this.#server = server;
+    this.#fingerprint = leaseFingerprint(config);
     this.#state = 'running';
     this.#starts += 1;
     void this.#watch(server);
@@ -169,20 +216,25 @@ export class ServerSlot {
 
   async #watch(server: RunningServer): Promise<void> {
     const report = await server.exited;
-    const { config, logger } = this.#options.launch;
+    const { logger } = this.#options.launch;
+    const config = this.#options.config();
     this.#last = factsOf(server);
     if (this.#server !== server) return;
     this.#server = undefined;
     this.#state = 'exited';
-    this.#lastError = deathText(config.name, report);
+    this.#lastError = deathText(config, report);
     logger.warn({ server: config.name, epoch: server.epoch }, `${config.name} mcp: exited (${exitCause(report)})`);
     this.#leaveBehind(server.stop({ timeoutMs: config.shutdownTimeoutMs }));
   }
 
-  async #end(server: RunningServer | undefined, start: Start | undefined, timeoutMs: number): Promise<void> {
+  async #end(
+    server: RunningServer | undefined,
+    start: Start | undefined,
+    options: { readonly timeoutMs: number; readonly hook: boolean },
+  ): Promise<void> {
     if (server) {
       this.#last = factsOf(server);
-      this.#leaveBehind(server.stop({ timeoutMs }));
+      this.#leaveBehind(server.stop(options));
     }
     if (start) {
       start.controller.abort(this.#closedError());
@@ -198,7 +250,7 @@ export class ServerSlot {
   }
 
   #closedError(): ExtensionHostError {
-    const { name } = this.#options.launch.config;
+    const { name } = this.#options.config();
     const text = this.#closed
       ? `the session has ended, and ${name} MCP server with it`
       : `${name} MCP server was stopped`;

@@ -1,5 +1,4 @@
 import { printable } from '../../../shared/printable.ts';
-import { lastBytes } from './text-bytes.ts';
 
 /** The last lines of a server's stderr, bounded in lines and bytes. Blank lines are left out: they tell nothing. */
 export class StderrTail {
@@ -18,9 +17,21 @@ export class StderrTail {
     if (this.#lines.length > this.#maxLines) this.#lines.shift();
   }
 
-  /** Control characters escaped, newlines kept. `unfinished` is a last line without its newline. */
+  /**
+   * Control characters escaped, newlines kept; whole lines only: it is redacted later, and half a secret at its beginning
+   * would be no match. `unfinished` is a last line without its newline.
+   */
   text(unfinished = ''): string {
     const lines = unfinished.trim() === '' ? this.#lines : [...this.#lines, unfinished].slice(-this.#maxLines);
-    return lastBytes(printable(lines.join('\n').trimEnd(), { keepNewlines: true }), this.#maxBytes);
+    const kept: string[] = [];
+    let bytes = 0;
+    for (const line of lines.toReversed().map((text) => printable(text.trimEnd()))) {
+      bytes += Buffer.byteLength(line) + 1;
+      if (bytes > this.#maxBytes + 1) break;
+      kept.unshift(line);
+    }
+    const [last] = lines.slice(-1);
+    if (kept.length === 0 && last !== undefined) return `(a line of ${Buffer.byteLength(last)} bytes)`;
+    return kept.join('\n');
   }
 }

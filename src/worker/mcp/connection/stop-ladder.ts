@@ -1,6 +1,7 @@
 import type { ProcessTree } from './process-tree.ts';
 
-/** Of the whole time: how long stdin's end and SIGTERM are given. */
+/** Of the whole time: until when the server's own hook, stdin's end and SIGTERM are given. */
+const HOOK_SHARE = 0.4;
 const INPUT_END_SHARE = 0.75;
 const TERMINATE_SHARE = 0.9;
 const POLL_MS = 20;
@@ -11,13 +12,15 @@ const KILLED_WAIT_MS = 2000;
 
 export interface LadderSteps {
   readonly tree: ProcessTree;
+  /** Asks the server to save its state; what becomes of it does not matter. Absent = it has no such tool. */
+  readonly hook?: (() => Promise<void>) | undefined;
   /** Closes the server's stdin. */
   readonly endInput: () => void;
   readonly hasExited: () => boolean;
 }
 
 /**
- * Ends a living server step by step: stdin's end, SIGTERM to its group, SIGKILL to its group, then whatever it started
+ * Ends a living server step by step: its own stop hook, stdin's end, SIGTERM to its group, SIGKILL to its group, then whatever it started
  * elsewhere. Each step ends early when nothing of the group is left.
  */
 export class StopLadder {
@@ -40,6 +43,7 @@ export class StopLadder {
     const { tree, endInput } = this.#steps;
     // Before anything ends: an orphan cannot be found by its parent any more.
     tree.survey();
+    await this.#runHook();
     if (this.#timeoutMs > 0) endInput();
     if (!(await this.#gone(() => this.#timeoutMs * INPUT_END_SHARE))) {
       tree.survey();
@@ -53,6 +57,23 @@ export class StopLadder {
     }
     const remainingMs = this.#timeoutMs - (performance.now() - this.#startedAt);
     return (await endLeftovers(tree, Math.max(0, Math.min(LEFTOVER_GRACE_MS, remainingMs)))) && this.#steps.hasExited();
+  }
+
+  async #runHook(): Promise<void> {
+    const { tree, hook, hasExited } = this.#steps;
+    if (!hook || hasExited() || this.#timeoutMs <= 0) return;
+    const running = { isDone: false };
+    void hook()
+      .catch(() => {})
+      .then(() => {
+        running.isDone = true;
+      });
+    // Looked at again and again, since the time can be shortened meanwhile.
+    while (!running.isDone && !hasExited() && performance.now() - this.#startedAt < this.#timeoutMs * HOOK_SHARE) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    // What came up while the hook ran.
+    tree.survey();
   }
 
   /** Waits until the server and its group are gone, or the clock (from the start on, in ms) has run out. */

@@ -1,5 +1,5 @@
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { setOwn } from '../../shared/json.ts';
+import { setOwn } from '../shared/json.ts';
 
 /** Something wrong in a file, with the line it stands in. */
 export interface DocumentProblem {
