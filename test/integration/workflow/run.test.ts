@@ -166,7 +166,9 @@ describe('a deployment', () => {
     const planner = new Planner(host, { cwd: makeWorkspace() });
     await expect(planner.runDeployment(CLICK_ONCE, INPUT)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/connections\[0\]: page offers nothing: .*code 7/s),
+      data: {
+        problems: ['connections[0]: page offers nothing: page MCP server exited with code 7 before it was ready.'],
+      },
     });
   });
 });

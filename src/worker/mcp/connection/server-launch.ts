@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ExtensionHostError } from '../../../shared/errors.ts';
 import type { Logger, PreparedProcess, ProcessNote, ProcessRequest } from '../../../shared/extension-api.ts';
 import type { Limits } from '../../../shared/limits.ts';
@@ -136,7 +137,9 @@ async function connect(client: ClientPort, server: ServerProcess): Promise<Serve
     return await client.connect();
   } catch (thrown) {
     const exited = thrown instanceof ExtensionHostError && thrown.code === 'SERVER_EXITED';
-    throw exited ? new ExitedAtStartError(await server.ended) : thrown;
+    // One that ended before the handshake began leaves the library with a closed transport and no reason.
+    const report = exited ? await server.ended : await Promise.race([server.ended, setImmediate(undefined)]);
+    throw report === undefined ? thrown : new ExitedAtStartError(report);
   }
 }
 
