@@ -77,7 +77,9 @@ describe('a deployment', () => {
     // The click dies with its server, and its edge leads on to a step that would look at an empty page.
     const careless = {
       ...CLICK_ONCE,
-      nodes: CLICK_ONCE.nodes.map((node) => (node.id === 'click' ? { ...node, next: { ok: 'after', error: 'after' } } : node)),
+      nodes: CLICK_ONCE.nodes.map((node) =>
+        node.id === 'click' ? { ...node, next: { ok: 'after', error: 'after' } } : node,
+      ),
     };
     const { outcome, trace } = await planner.runDeployment(careless, INPUT);
     expect(outcome).toBe('ok');
