@@ -44,7 +44,7 @@ describe('a deployment', () => {
     expect(seen).toEqual(result.trace);
     expect(new Set(readPageLog(log).map(({ pid }) => pid)).size).toBe(1);
     expect(host.inspect().sessions).toEqual([]);
-    expect(host.inspect().processes).toEqual([]);
+    await waitUntil(() => host.inspect().processes.length === 0, 'the end of its processes');
   });
 
   test('sends the keys that are mapped and no others', async () => {
@@ -130,7 +130,7 @@ describe('a deployment', () => {
     abort.abort();
     await expect(run).rejects.toMatchObject({ name: 'AbortError', code: 'ABORTED' });
     expect(readPageLog(log).map(({ event }) => event)).toEqual(['call', 'cancelled']);
-    expect(host.inspect().processes).toEqual([]);
+    await waitUntil(() => host.inspect().processes.length === 0, 'the end of its processes');
   });
 
   test('says everything that is wrong before anything starts', async () => {
