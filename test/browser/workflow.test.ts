@@ -45,6 +45,7 @@ const steps = (trace: readonly RunEvent[]) => trace.map(({ node, outcome }) => `
 const atRest = (): Promise<unknown> => waitUntil(() => descendantsOf().length <= 1, 'nothing but the guard is left');
 
 describe('a workflow on @playwright/mcp', { timeout: 120_000 }, () => {
+  // WF-T11-CATALOG, WF-T11-STATE, WF-T11-KEYS, WF-T11-TRACE
   test('keeps its page from step to step, and has both snapshots in its output', async () => {
     const { host, planner } = stage();
     const shop = await serveShop();

@@ -20,6 +20,7 @@ function client(): { readonly rpc: RpcClient; readonly log: string; readonly age
 }
 
 describe('workflow/*', { timeout: 60_000 }, () => {
+  // WF-PLANNER, WF-T8-SURFACE
   it('lists what there is and makes steps on the session that the client names', async () => {
     const { rpc, log } = client();
     const { capabilities } = await rpc.result<{ capabilities: { name: string }[] }>('workflow/listCapabilities');

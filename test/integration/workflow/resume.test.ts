@@ -30,6 +30,7 @@ function stage(tool: string) {
 const resultOf = (stdout: string): RunResult => JSON.parse(stdout) as RunResult;
 
 describe('a run whose host was killed', () => {
+  // WF-RISK-CRASH
   test('goes back to its entry and clicks once on the page it has then', async () => {
     const { cwd, agentDir, log, run } = stage('click');
     expect(run('begin').signal).toBe('SIGKILL');

@@ -26,6 +26,7 @@ const steps = (trace: readonly RunEvent[]) => trace.map(({ node, outcome }) => `
 const toolsOf = (log: string) => readPageLog(log).map(({ tool }) => tool);
 
 describe('a deployment', () => {
+  // WF-PERSISTENT, WF-POOL-LIVE, WF-POOL-REUSE, WF-T6-TRANSPORTS, WF-T11-TRACE
   test('meets one and the same process at every step, and its output has both snapshots', async () => {
     const { host, planner, log } = stage();
     const seen: RunEvent[] = [];
@@ -47,6 +48,7 @@ describe('a deployment', () => {
     await waitUntil(() => host.inspect().processes.length === 0, 'the end of its processes');
   });
 
+  // WF-T3-UNSET
   test('sends the keys that are mapped and no others', async () => {
     const { planner, log } = stage();
     const { trace } = await planner.runDeployment(CLICK_ONCE, INPUT);
@@ -54,6 +56,7 @@ describe('a deployment', () => {
     expect(readPageLog(log).map(({ keys }) => keys)).toEqual([['url'], [], ['target'], []]);
   });
 
+  // WF-POOL-RECONNECT, WF-RISK-CRASH
   test('goes back to its entry when its server dies in the middle of a step, and ends right', async () => {
     const flag = join(makeWorkspace('flag'), 'died');
     const { planner } = stage({ PAGE_DIES_AT: `click:${flag}` });
@@ -87,6 +90,7 @@ describe('a deployment', () => {
     expect(toolsOf(log)).toEqual(['navigate', 'snapshot', 'click', 'navigate', 'snapshot', 'click', 'snapshot']);
   });
 
+  // WF-T1-BLANK-PAGE
   test('ends with an outcome that leads nowhere', async () => {
     const { planner } = stage();
     const only = {

@@ -171,6 +171,7 @@ describe('a node that was under way when its host ended', () => {
 });
 
 describe('a graph of your own', () => {
+  // WF-T2-PROTOCOL, WF-NG-GRAPH
   test('takes the nodes and channels, LangGraph’s savers and streams', async () => {
     const { executor } = scripted(() => ok('n-1'));
     const State = Annotation.Root({

@@ -121,6 +121,7 @@ describe('the executor', () => {
 });
 
 describe('a node spec', () => {
+  // WF-T3-UNSET, WF-T5-INJECTED
   test('sends no key that is not mapped', async () => {
     const { calls, executor } = answering({ content: [], isError: false, details });
     const [spec] = nodeSpecs(catalogOf([click]), executor);
