@@ -75,8 +75,8 @@ export async function launchServer(request: LaunchRequest): Promise<RunningServe
 class Launch {
   readonly deadline: StartDeadline;
   readonly #request: LaunchRequest;
+  #spawn: Promise<ServerProcess> | undefined;
   #server: ServerProcess | undefined;
-  #failed = false;
 
   constructor(request: LaunchRequest) {
     const { config, signal } = request;
@@ -90,7 +90,6 @@ class Launch {
 
   /** Gives up: ends what has been spawned, or will have been when the spawn under way is through. */
   fail(thrown: unknown): ExtensionHostError {
-    this.#failed = true;
     const { name, command, args, startupTimeoutMs } = this.#request.config;
     const exit = thrown instanceof ExitedAtStartError ? thrown.report.stderrTail : undefined;
     const stderrTail = exit ?? this.#server?.log.stderrTail() ?? '';
@@ -109,9 +108,9 @@ class Launch {
     this.deadline.check();
     const log = new ServerLog(config, logger, limits);
     const note = { server: name, ...(sessionId === undefined ? {} : { sessionId }) };
-    const server = await spawnServer(prepared, { log, track, note });
+    this.#spawn = spawnServer(prepared, { log, track, note });
+    const server = await this.#spawn;
     this.#server = server;
-    if (this.#failed) this.#endLeftover();
     this.deadline.check();
     const client = new SdkClient(new StdioTransport(server, limits), { name, onLog: (text) => log.notice(text) });
     const info = await connect(client, server);
@@ -121,10 +120,15 @@ class Launch {
     return running(server, client, info, prepared.id);
   }
 
+  /** Told at once, also of a spawn under way: whoever starts the next one has to wait for the end of this one. */
   #endLeftover(): void {
     const { config, onLeftover } = this.#request;
     const timeoutMs = Math.min(config.shutdownTimeoutMs, FAILED_START_STOP_MS);
-    if (this.#server) onLeftover?.(this.#server.stop({ timeoutMs }));
+    const gone = this.#spawn?.then(
+      (server) => server.stop({ timeoutMs }),
+      () => undefined,
+    );
+    if (gone) onLeftover?.(gone);
   }
 }
 
