@@ -49,6 +49,7 @@ describe('a workflow on @playwright/mcp', { timeout: 120_000 }, () => {
   test('keeps its page from step to step, and has both snapshots in its output', async () => {
     const { host, planner } = stage();
     const shop = await serveShop();
+    await planner.refreshConnectionCatalog('playwright');
     const names = (await planner.listCapabilities()).map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining([
