@@ -1,7 +1,8 @@
 import type { WorkflowCatalog } from './capability.ts';
+import type { CheckpointSaver } from './checkpoint-saver.ts';
 import { connectionOfCapability, type Deployment, type DeploymentNode, deploymentError, nextOf } from './deployment.ts';
 import { problemsAgainst } from './deployment-fit.ts';
-import { asLangGraphSaver, type CheckpointSaver, loadLangGraph } from './engine.ts';
+import { asLangGraphSaver, loadLangGraph } from './engine.ts';
 import { type GraphNode, type InvocableSpec, toLangGraphNode } from './graph-node.ts';
 import { mappedKeys, nodeSpecs } from './node-spec.ts';
 import { type RunState, runChannels } from './run-state.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { ExtensionHostError, messageOf } from '../../shared/errors.ts';
-import { pathInProblem } from '../cli/problem-path.ts';
 import { JsoncDocument } from '../jsonc-document.ts';
+import { pathInProblem } from '../problem-path.ts';
 import { type Deployment, readDeploymentValue } from './deployment.ts';
 
 /**

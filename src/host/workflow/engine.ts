@@ -1,13 +1,8 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph';
 import { ExtensionHostError, messageOf } from '../../shared/errors.ts';
+import type { CheckpointSaver } from './checkpoint-saver.ts';
 
 type LangGraph = typeof import('@langchain/langgraph');
-
-/** A checkpoint saver of LangGraph's; its own types stay out of ours, since it is an optional peer. */
-export interface CheckpointSaver {
-  /** Removes what is kept of a run. */
-  deleteThread(threadId: string): Promise<void>;
-}
 
 /** @throws CONFIG_INVALID when the optional peer is not installed */
 export async function loadLangGraph(): Promise<LangGraph> {

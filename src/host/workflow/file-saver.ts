@@ -3,7 +3,8 @@ import { appendFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BaseCheckpointSaver, Checkpoint, CheckpointMetadata, CheckpointTuple } from '@langchain/langgraph';
 import { isRecord } from '../../shared/json.ts';
-import { type CheckpointSaver, loadLangGraph } from './engine.ts';
+import type { CheckpointSaver } from './checkpoint-saver.ts';
+import { loadLangGraph } from './engine.ts';
 
 type Config = Parameters<BaseCheckpointSaver['getTuple']>[0];
 type ListOptions = Parameters<BaseCheckpointSaver['list']>[1];

@@ -10,9 +10,9 @@ export {
   type WorkflowGraph,
 } from './build-graph.ts';
 export type { Capability, WorkflowCatalog } from './capability.ts';
+export type { CheckpointSaver } from './checkpoint-saver.ts';
 export { type Deployment, type DeploymentNode, parseDeployment } from './deployment.ts';
 export { readDeployment } from './deployment-file.ts';
-export type { CheckpointSaver } from './engine.ts';
 export { createFileSaver } from './file-saver.ts';
 export { type GraphNode, type GraphNodeConfig, type GraphNodeOptions, toLangGraphNode } from './graph-node.ts';
 export { type NodeSpec, nodeSpecs } from './node-spec.ts';
