@@ -173,6 +173,11 @@ export class ExtensionHost {
     return session;
   }
 
+  /** Where settings, caches and deployments live; absolute. */
+  get agentDir(): string {
+    return this.#agentDir;
+  }
+
   /** A snapshot, without asking any thread. `eventLoop` counts since the last one. */
   inspect(): HostInspection {
     return inspectHost({

@@ -21,6 +21,9 @@ import type { ExtensionThread } from './thread/extension-thread.ts';
 import type { ThreadGeneration } from './thread/thread-generation.ts';
 import { ToolRegistry } from './tool-registry.ts';
 import { TypedEmitter } from './typed-emitter.ts';
+import { catalogOf, type WorkflowCatalog } from './workflow/capability.ts';
+import { SessionExecutor } from './workflow/session-executor.ts';
+import type { ToolExecutor } from './workflow/tool-executor.ts';
 
 const FAILURES_KEPT = 1000;
 
@@ -46,6 +49,8 @@ export class Session {
   readonly cwd: string;
   readonly timeZone: string | undefined;
   readonly openedAt = new Date();
+  /** Calls tools by connection on this session's processes: what workflow code depends on. */
+  readonly executor: ToolExecutor = new SessionExecutor(this);
   readonly #services: SessionServices;
   readonly #registry = new ToolRegistry();
   readonly #instances: ExtensionSession[];
@@ -84,7 +89,7 @@ export class Session {
       results,
       log,
       events: this.#events,
-      isActive: (name) => this.#active?.includes(name) ?? true,
+      isActive: (name) => this.#isActive(name),
     });
     this.#instances = threads.map(
       (thread) =>
@@ -106,6 +111,11 @@ export class Session {
   get activeTools(): readonly string[] {
     const names = this.tools.map(({ name }) => name);
     return this.#active === undefined ? names : this.#active.filter((name) => this.#registry.get(name));
+  }
+
+  /** The active tools as capabilities, `<connectionId>.<tool>`; see `caldera/workflow`. */
+  get catalog(): WorkflowCatalog {
+    return catalogOf(this.#active === undefined ? this.tools : this.tools.filter(({ name }) => this.#isActive(name)));
   }
 
   get commands(): readonly CommandInfo[] {
@@ -344,13 +354,17 @@ export class Session {
   #describe(): SessionOpening {
     const { descriptors } = this.#services.builtins;
     const tools = descriptors.map(({ name, source }) => ({ name, source }));
-    const active = tools.map(({ name }) => name).filter((name) => this.#active?.includes(name) ?? true);
+    const active = tools.map(({ name }) => name).filter((name) => this.#isActive(name));
     return {
       sessionId: this.id,
       cwd: this.cwd,
       ...(this.timeZone === undefined ? {} : { timeZone: this.timeZone }),
       snapshot: { tools, active },
     };
+  }
+
+  #isActive(name: string): boolean {
+    return this.#active?.includes(name) ?? true;
   }
 
   #checkOpen(): void {

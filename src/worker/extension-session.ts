@@ -137,6 +137,9 @@ export class ExtensionSession implements SessionRemote {
       };
     } catch (error) {
       return failed(error, 'INVALID_ARGUMENT');
+    } finally {
+      // What the command changed goes before its answer.
+      this.#commitNow();
     }
   }
 
@@ -266,10 +269,13 @@ export class ExtensionSession implements SessionRemote {
   #changed(): void {
     if (this.#state !== 'live' || this.#commitScheduled) return;
     this.#commitScheduled = true;
-    setImmediate(() => {
-      this.#commitScheduled = false;
-      if (this.#state === 'live') this.#note({ type: 'commit', commit: this.#takeCommit() });
-    });
+    setImmediate(() => this.#commitNow());
+  }
+
+  #commitNow(): void {
+    if (!this.#commitScheduled) return;
+    this.#commitScheduled = false;
+    if (this.#state === 'live') this.#note({ type: 'commit', commit: this.#takeCommit() });
   }
 
   #takeCommit(): Commit {

@@ -31,10 +31,18 @@ describe('the main thread', () => {
     expect(urls.filter((url) => url.includes('/src/worker/') || url.includes('/node_modules/jiti/'))).toEqual([]);
   });
 
+  test('importing caldera/workflow loads no module of the MCP SDK, of the worker, or of LangGraph', () => {
+    const urls = modulesLoadedBy(...evaluate(`await import('${at('src/host/workflow/index.ts')}')`));
+    expect(urls).toContain(at('src/host/workflow/index.ts'));
+    expect(ofSdk(urls)).toEqual([]);
+    expect(urls.filter((url) => url.includes('/src/worker/') || url.includes('/@langchain/'))).toEqual([]);
+  });
+
   test('the command line loads no module of the MCP SDK', () => {
     const urls = modulesLoadedBy('src/host/cli/main.ts', '--help');
     expect(urls).toContain(at('src/host/cli/main.ts'));
     expect(ofSdk(urls)).toEqual([]);
+    expect(urls.filter((url) => url.includes('/@langchain/'))).toEqual([]);
   });
 
   test('a program that does load the SDK is caught by the same trace', () => {

@@ -18,6 +18,7 @@ describe('the package', () => {
     expect((manifest as { exports: unknown }).exports, BREAKING).toEqual({
       '.': { types: './dist/host/index.d.ts', default: './dist/host/index.js' },
       './extension': { types: './dist/shared/extension-api.d.ts', default: './dist/shared/extension-api.js' },
+      './workflow': { types: './dist/host/workflow/index.d.ts', default: './dist/host/workflow/index.js' },
       './package.json': './package.json',
     });
   });
@@ -31,6 +32,19 @@ describe('the package', () => {
       'Session',
       'closeOnSignals',
       'mcpExtension',
+    ]);
+  });
+
+  test('`caldera/workflow` exports these values', async () => {
+    expect(Object.keys(await import('../../src/host/workflow/index.ts')).sort(), BREAKING).toEqual([
+      'Planner',
+      'buildGraph',
+      'createFileSaver',
+      'nodeSpecs',
+      'parseDeployment',
+      'readDeployment',
+      'runChannels',
+      'toLangGraphNode',
     ]);
   });
 

@@ -8,7 +8,7 @@ import { kindOf, OptionReader } from '../../shared/option-reader.ts';
 import { type DocumentProblem, JsoncDocument } from '../jsonc-document.ts';
 import type { ExtensionEntry } from '../options.ts';
 import { MIN_SECRET_LENGTH } from '../policy/secret-values.ts';
-import { pathInProblem } from './problem-path.ts';
+import { pathInProblem } from '../problem-path.ts';
 
 /** What a configuration file says, checked, with absolute paths. */
 export interface CliConfig {

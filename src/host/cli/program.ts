@@ -5,14 +5,16 @@ import type { CommandFactory } from './cli-command.ts';
 import { demoCommand } from './demo.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.ts';
 import { rpcCommand } from './rpc.ts';
+import { runCommand } from './run.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly CommandFactory[] = [demoCommand, rpcCommand];
+const COMMANDS: readonly CommandFactory[] = [demoCommand, rpcCommand, runCommand];
 
 const HELP = `
 Examples:
   $ caldera demo                                   see it work; needs no configuration
   $ caldera rpc --config caldera.json              run the host beside a program in any language
+  $ caldera run checkout.json --config caldera.json   run a workflow on stateful servers
   $ caldera rpc --extension ./my-extension.ts      with an extension of your own
 
 Exit codes: 0 done; 1 the tool or run reported an error; 2 usage or configuration; 3 the host failed;

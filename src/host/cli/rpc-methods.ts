@@ -1,15 +1,14 @@
 import { resolve } from 'node:path';
-import type * as z from 'zod';
 import { abortError, ExtensionHostError } from '../../shared/errors.ts';
 import { nearestName } from '../../shared/nearest-name.ts';
 import type { ExtensionHost } from '../index.ts';
-import type { CallOptions } from '../options.ts';
 import { RPC_CODES, RpcError } from './json-rpc-error.ts';
-import { notification } from './json-rpc-message.ts';
 import type { RpcCall } from './json-rpc-stream.ts';
 import type { Outbox } from './outbox.ts';
-import { invalidParams, PARAMS, readParams } from './rpc-params.ts';
+import { callOptions, define, type Method } from './rpc-method.ts';
+import { invalidParams, PARAMS } from './rpc-params.ts';
 import { RpcSessions } from './rpc-sessions.ts';
+import { workflowMethods } from './rpc-workflow.ts';
 
 export interface RpcMethodsOptions {
   readonly host: ExtensionHost;
@@ -24,27 +23,6 @@ export interface RpcMethodsOptions {
 
 /** Answers a request. @throws RpcError for an unknown method or bad params; whatever the host throws */
 export type RpcDispatch = (method: string, params: unknown, call: RpcCall) => Promise<object>;
-
-interface Method {
-  /** True when it is answered before the host has started and while it closes. */
-  readonly always: boolean;
-  /** Checks the params and gives what is then to be done. */
-  prepare(method: string, params: unknown, call: RpcCall): () => Promise<object> | object;
-}
-
-function define<T>(
-  schema: z.ZodObject & z.ZodType<T>,
-  run: (params: T, call: RpcCall) => Promise<object> | object,
-  { always = false } = {},
-): Method {
-  return {
-    always,
-    prepare(method, params, call) {
-      const checked = readParams(method, schema, params);
-      return () => run(checked, call);
-    },
-  };
-}
 
 /** What `caldera rpc` answers. Bad params are answered at once, the rest when the host has started. */
 export function rpcDispatch(options: RpcMethodsOptions): RpcDispatch {
@@ -142,16 +120,8 @@ function methodTable({ host, workspace, outbox, close }: RpcMethodsOptions): Rea
         return {};
       }),
     ],
+    ...workflowMethods({ host, workspace, sessions, outbox }),
   ]);
-}
-
-/** Progress goes to whoever waits for the answer. */
-function callOptions({ id, signal }: RpcCall, outbox: Outbox): CallOptions {
-  if (id === undefined) return { signal };
-  return {
-    signal,
-    onProgress: (progress) => outbox.offer('$/progress', notification('$/progress', { id, ...progress })),
-  };
 }
 
 function unknownMethod(name: string, known: readonly string[]): RpcError {

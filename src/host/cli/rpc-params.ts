@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isRecord, type JsonObject } from '../../shared/json.ts';
 import { nearestName } from '../../shared/nearest-name.ts';
 import type { ToolCall } from '../../shared/tool.ts';
+import type { Deployment } from '../workflow/index.ts';
 import { RPC_CODES, RpcError } from './json-rpc-error.ts';
 
 const Id = z.string().min(1);
@@ -39,6 +40,16 @@ export const PARAMS = {
   toolCallBatch: z.strictObject({ sessionId: Id, calls: z.array(Call) }),
   commandRun: z.strictObject({ sessionId: Id, name: z.string(), args: z.exactOptional(z.string()) }),
   extensionReload: z.strictObject({ path: Id }),
+  workflowRefresh: z.strictObject({ connectionId: Id }),
+  workflowCall: z.strictObject({ sessionId: Id, name: z.string(), input: z.exactOptional(Arguments) }),
+  workflowRun: z.strictObject({
+    id: z.exactOptional(Id),
+    deployment: z.exactOptional(z.custom<Deployment>(isRecord, 'must be an object')),
+    input: z.exactOptional(Arguments),
+    runId: z.exactOptional(Id),
+    resume: z.exactOptional(z.boolean()),
+    cwd: z.exactOptional(Id),
+  }),
 } as const;
 
 /** Checks the `params` of a request. @throws RpcError -32602 that names each bad field */

@@ -106,7 +106,17 @@ export class ExtensionSession {
   async command(name: string, args: string, timeoutMs: number): Promise<string> {
     const { link } = await this.#attach('recovered');
     const late = new ExtensionHostError('CALL_TIMEOUT', `command ${name} timed out after ${timeoutMs / 1000}s`);
-    return withDeadline(link.call('command', [name, args], TextSchema), timeoutMs, late);
+    const done = link.call('command', [name, args], TextSchema);
+    // What it changed came before its answer; a failed command may have changed something, too.
+    const applied = done.then(
+      () => this.#commits,
+      () => this.#commits,
+    );
+    return withDeadline(
+      applied.then(() => done),
+      timeoutMs,
+      late,
+    );
   }
 
   /** Runs the handlers of an event in the thread that has them; without a subscriber nothing crosses. */

@@ -29,12 +29,14 @@ export interface McpCommandSubject {
   readonly servers: readonly ServerView[];
   readonly registrar: RegisteredTools;
   restart(name: string): Promise<void>;
+  /** @throws INVALID_ARGUMENT, SERVER_START_FAILED */
+  refresh(name: string): Promise<void>;
 }
 
-/** `/mcp`, `/mcp <name>` and `/mcp restart <name>`. What servers wrote is escaped; values of env entries are never shown. */
+/** `/mcp`, `/mcp <name>`, `/mcp restart <name>` and `/mcp refresh <name>`. What servers wrote is escaped; values of env entries are never shown. */
 export function mcpCommand(subject: McpCommandSubject): CommandDefinition {
   return {
-    description: 'MCP servers of this session: /mcp, /mcp <name>, /mcp restart <name>',
+    description: 'MCP servers of this session: /mcp, /mcp <name>, /mcp restart <name>, /mcp refresh <name>',
     handler: async (args) => bounded(await answer(subject, args.trim())),
   };
 }
@@ -44,6 +46,8 @@ async function answer(subject: McpCommandSubject, args: string): Promise<string>
   if (args === '') return listText(servers, registrar);
   const named = find(servers, args);
   if (named) return serverText(named, registrar);
+  const refresh = /^refresh\s+(.*)$/s.exec(args)?.[1];
+  if (refresh !== undefined) return refreshed(subject, refresh);
   const restart = /^restart\s+(.*)$/s.exec(args)?.[1];
   if (restart === undefined) return unknownServer(servers, args);
   const server = find(servers, restart);
@@ -52,6 +56,14 @@ async function answer(subject: McpCommandSubject, args: string): Promise<string>
   if (!server.config.enabled) return `${restart} is disabled; set "enabled" to true in its options`;
   await subject.restart(restart);
   return `${stateLine(find(subject.servers, restart) ?? server, countOf(registrar, restart))}\nIts next call runs on a fresh process.`;
+}
+
+/** An unknown name is an error, not a text: programs ask for it, too. */
+async function refreshed(subject: McpCommandSubject, name: string): Promise<string> {
+  await subject.refresh(name);
+  const server = find(subject.servers, name);
+  const tools = countOf(subject.registrar, name);
+  return server === undefined ? `${printable(name)}: ${tools} tools` : stateLine(server, tools);
 }
 
 function find(servers: readonly ServerView[], name: string): ServerView | undefined {

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ExtensionHostError } from '../../shared/errors.ts';
 import type { ExtensionApi, SessionShutdownEvent } from '../../shared/extension-api.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { DEFAULT_MAX_PROCESSES, type McpConfig, type ServerConfig } from '../../shared/mcp-options.ts';
 import { playwrightState } from '../../shared/playwright-preset.ts';
+import { printable } from '../../shared/printable.ts';
 import { Discoveries } from './catalog/discoveries.ts';
 import { sharedCatalog } from './catalog/shared-catalog.ts';
 import { ToolRegistrar } from './catalog/tool-registrar.ts';
@@ -10,8 +12,8 @@ import type { McpCommandSubject, ServerView } from './command.ts';
 import { catalogKey } from './config/catalog-key.ts';
 import { type ServerSet, serverSet } from './config/server-set.ts';
 import { ProcessAdmission } from './connection/process-admission.ts';
+import { RuntimePool } from './connection/runtime-pool.ts';
 import { seconds } from './connection/seconds.ts';
-import { SharedConnections } from './connection/shared-connections.ts';
 import { promptSections } from './prompt-sections.ts';
 import { SessionServer, type SharedParts } from './session-server.ts';
 
@@ -20,7 +22,7 @@ const discoveries = new Discoveries();
 const openInstances = new Set<object>();
 const shared: SharedParts = {
   admission: new ProcessAdmission(DEFAULT_MAX_PROCESSES),
-  connections: new SharedConnections(),
+  pool: new RuntimePool(),
 };
 
 /** A longer timer fires at once. */
@@ -76,6 +78,23 @@ export class McpInstance implements McpCommandSubject {
     } else {
       await server.restart();
     }
+  }
+
+  /**
+   * Looks at a server again, with a process of its own that is gone after it; the one that runs is not touched. Sessions that
+   * open from now on have what it lists.
+   * @throws INVALID_ARGUMENT, SERVER_START_FAILED
+   */
+  async refresh(name: string): Promise<void> {
+    const server = this.#servers.get(name);
+    if (!server?.config.enabled) {
+      throw new ExtensionHostError('INVALID_ARGUMENT', `there is no enabled MCP server ${printable(name)} to refresh`);
+    }
+    this.#api.cache.drop(catalogKey(server.config));
+    // One that fails takes nothing away from what is offered here.
+    const catalog = await sharedCatalog(server.config, this.#api, discoveries, () => !server.closed);
+    await server.list(Promise.resolve(catalog));
+    this.#offer(server);
   }
 
   followSession(): void {

@@ -13,10 +13,9 @@ import type { Catalog, CatalogTool } from './catalog/catalog.ts';
 import { catalogDifference, differenceText } from './catalog/catalog-difference.ts';
 import { LiveList } from './catalog/live-list.ts';
 import { type OfferedTools, offeredTools } from './catalog/offered-tools.ts';
-import { leaseFingerprint } from './config/fingerprint.ts';
 import type { ProcessAdmission } from './connection/process-admission.ts';
-import { ServerConnection } from './connection/server-connection.ts';
-import type { SharedConnections, SharedHold } from './connection/shared-connections.ts';
+import type { Lease, RuntimePool } from './connection/runtime-pool.ts';
+import { type ConnectionOptions, ServerConnection } from './connection/server-connection.ts';
 import { mapResult } from './result/map-result.ts';
 import type { OutputCheck } from './result/output-check.ts';
 
@@ -39,7 +38,7 @@ export interface ToolCallRequest {
 /** What the sessions of a thread share. */
 export interface SharedParts {
   readonly admission: ProcessAdmission;
-  readonly connections: SharedConnections<SessionServer>;
+  readonly pool: RuntimePool<SessionServer>;
 }
 
 export interface SessionServerOptions {
@@ -49,14 +48,15 @@ export interface SessionServerOptions {
   readonly onOtherTools: (server: SessionServer) => void;
 }
 
+type ConnectionPlace = Pick<ConnectionOptions, 'sessionId' | 'workspace' | 'prepare'>;
+
 /** One configured server in one session: its catalogue, and the process behind it once a call needs one. */
 export class SessionServer {
   readonly #options: SessionServerOptions;
   #config: ServerConfig;
   #listing: CatalogState;
-  /** A process of this session's own, or a hold on one of all sessions. */
-  #connection: ServerConnection | undefined;
-  #hold: SharedHold<SessionServer> | undefined;
+  /** From the first call on. */
+  #lease: Lease<SessionServer> | undefined;
   #closed = false;
 
   constructor(config: ServerConfig, options: SessionServerOptions) {
@@ -79,8 +79,8 @@ export class SessionServer {
 
   /** Of a server of all sessions the shared one, also when this session has not called it yet. */
   get connection(): ServerConnection | undefined {
-    if (this.#config.scope === 'session') return this.#connection;
-    return this.#hold?.connection ?? this.#options.shared.connections.find(this.#config);
+    if (this.#lease) return this.#lease.connection;
+    return this.#config.scope === 'host' ? this.#options.shared.pool.findShared(this.#config) : undefined;
   }
 
   get closed(): boolean {
@@ -106,10 +106,9 @@ export class SessionServer {
     this.#config = config;
     if (!config.enabled) this.#listing = { state: 'disabled' };
     else if (this.#listing.state === 'listed') this.#take(this.#listing.catalog);
-    const sameScope = before.scope === config.scope;
-    if (!config.enabled || !sameScope || (this.#hold && leaseFingerprint(before) !== leaseFingerprint(config))) {
-      void this.#letGo();
-    } else (this.#hold?.connection ?? this.#connection)?.reconfigure(config);
+    // What all sessions share follows the first of them that hears of it: they have one configuration.
+    if (!config.enabled || before.scope !== config.scope) void this.#letGo();
+    else this.#lease?.connection.reconfigure(config);
   }
 
   /** Runs one call on its process, which the first call starts. Whatever goes wrong is an error result. */
@@ -148,7 +147,7 @@ export class SessionServer {
 
   /** The conversation has ended: ends the session's own process. What all sessions share goes on. */
   async stop(timeoutMs?: number): Promise<void> {
-    await this.#connection?.stop(bounds(timeoutMs));
+    if (this.#config.scope === 'session') await this.#lease?.connection.stop(bounds(timeoutMs));
   }
 
   /** Ends the process for good, or this session's part in it. */
@@ -174,40 +173,37 @@ export class SessionServer {
   }
 
   async #letGo(timeoutMs?: number): Promise<void> {
-    const [connection, hold] = [this.#connection, this.#hold];
-    this.#connection = undefined;
-    this.#hold = undefined;
-    await Promise.all([connection?.dispose(bounds(timeoutMs)), hold?.release(timeoutMs)]);
+    const lease = this.#lease;
+    this.#lease = undefined;
+    await lease?.release(timeoutMs);
   }
 
   #connect(ctx: ToolContext): ServerConnection {
-    if (this.#config.scope === 'session') {
-      this.#connection ??= this.#create(new Set([this]), {
-        sessionId: ctx.sessionId,
-        workspace: ctx.cwd,
-        prepare: (request) => ctx.processes.prepare(request),
-      });
-      return this.#connection;
-    }
-    this.#hold ??= this.#options.shared.connections.hold(this.#config, this, (users) => {
-      const { agentDir, processes } = this.#options.api;
-      return this.#create(users, {
-        workspace: agentDir,
-        prepare: async (request) => {
-          await mkdir(agentDir, { recursive: true });
-          return processes.prepare(request);
-        },
-      });
-    });
-    // Held from now on; who holds it already may have other times.
-    this.#hold.connection.reconfigure(this.#config);
-    return this.#hold.connection;
+    if (this.#lease) return this.#lease.connection;
+    const { api, shared } = this.#options;
+    const request = { config: this.#config, sessionId: ctx.sessionId, user: this };
+    this.#lease = shared.pool.lease(request, (users, after) => this.#create(users, after, this.#placeOf(ctx, api)));
+    // Who holds it already may have other times.
+    this.#lease.connection.reconfigure(this.#config);
+    return this.#lease.connection;
   }
 
-  #create(
-    users: ReadonlySet<SessionServer>,
-    place: Pick<ConstructorParameters<typeof ServerConnection>[0], 'sessionId' | 'workspace' | 'prepare'>,
-  ): ServerConnection {
+  /** Where its process runs, and with whose environment. */
+  #placeOf(ctx: ToolContext, { agentDir, processes }: ExtensionApi): ConnectionPlace {
+    if (this.#config.scope === 'session') {
+      const { sessionId, cwd: workspace } = ctx;
+      return { sessionId, workspace, prepare: (request) => ctx.processes.prepare(request) };
+    }
+    return {
+      workspace: agentDir,
+      prepare: async (request) => {
+        await mkdir(agentDir, { recursive: true });
+        return processes.prepare(request);
+      },
+    };
+  }
+
+  #create(users: ReadonlySet<SessionServer>, after: Promise<void>, place: ConnectionPlace): ServerConnection {
     const { api, shared } = this.#options;
     const { logger, limits, processes, env } = api;
     const live = new LiveList({
@@ -220,6 +216,7 @@ export class SessionServer {
     });
     const connection: ServerConnection = new ServerConnection({
       ...place,
+      after,
       config: this.#config,
       readEnv: (variable) => env.get(variable),
       track: (note) => processes.track(note),

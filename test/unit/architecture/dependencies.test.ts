@@ -5,6 +5,8 @@ import { dependencyTable } from './dependency-table.ts';
 const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
 };
 
 const versions = (development: boolean) =>
@@ -24,6 +26,14 @@ describe('docs/dependencies.md', () => {
       expect(row.reason, `the reason for ${row.name}`).not.toBe('');
       if (!row.development) expect(row.rooms, `the rooms of ${row.name}`).not.toEqual([]);
     }
+  });
+
+  test('has each optional peer as a development dependency with a room, and no other peers', () => {
+    const peers = dependencyTable.filter((row) => row.development && row.rooms.length > 0);
+    const ranges = Object.fromEntries(peers.map((row) => [row.name, `^${row.version}`]));
+    expect(ranges).toEqual(manifest.peerDependencies);
+    const optional = Object.fromEntries(peers.map((row) => [row.name, { optional: true }]));
+    expect(optional).toEqual(manifest.peerDependenciesMeta);
   });
 
   test('pins every version exactly: npm on Node 20 would pick another one for a range', () => {

@@ -79,7 +79,7 @@ describe('libraries', () => {
   test('are imported only by the rooms that docs/dependencies.md names', () => {
     const refused = sourceImports.filter(({ kind, from, to }) => {
       if (kind !== 'package') return false;
-      const rooms = dependencyTable.find((row) => row.name === to && !row.development)?.rooms ?? [];
+      const rooms = dependencyTable.find((row) => row.name === to)?.rooms ?? [];
       // `worker` does not include `worker/mcp`, while `host` includes `host/thread`.
       return !rooms.some((room) => from.startsWith(`${room}/`) && roomOf(`${room}/x`) === roomOf(from));
     });

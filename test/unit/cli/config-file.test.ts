@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfigFile } from '../../../src/host/cli/config-file.ts';
 import { loadConfig, restrictServers } from '../../../src/host/cli/load-config.ts';
-import { pathInProblem } from '../../../src/host/cli/problem-path.ts';
+import { pathInProblem } from '../../../src/host/problem-path.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
 const folder = makeWorkspace('config');

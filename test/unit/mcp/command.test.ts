@@ -68,8 +68,12 @@ function run(servers: readonly ServerView[], args = '', refused: Readonly<Record
   const restart = async (name: string): Promise<void> => {
     restarted.push(name);
   };
-  const command = mcpCommand({ servers, registrar, restart });
-  return { text: command.handler(args, undefined as never), restarted };
+  const refreshed: string[] = [];
+  const refresh = async (name: string): Promise<void> => {
+    refreshed.push(name);
+  };
+  const command = mcpCommand({ servers, registrar, restart, refresh });
+  return { text: command.handler(args, undefined as never), restarted, refreshed };
 }
 
 describe('/mcp', () => {
@@ -253,5 +257,14 @@ describe('/mcp restart <name>', () => {
     }
     expect(await run(servers, 'restart').text).toContain('restart: not started');
     expect(await run(servers, 'restart off').text).toContain('disabled');
+  });
+});
+
+describe('/mcp refresh <name>', () => {
+  it('looks at that server again and shows its state', async () => {
+    const { text, refreshed, restarted } = run([view('a b', { status: {} }), view('other', {})], 'refresh  a b');
+    expect(await text).toBe('a b: not started, 2 tools');
+    expect(refreshed).toEqual(['a b']);
+    expect(restarted).toEqual([]);
   });
 });

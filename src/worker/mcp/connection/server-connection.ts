@@ -33,6 +33,8 @@ export interface ConnectionOptions {
   readonly logger: Logger;
   readonly limits: Limits;
   readonly admission?: ProcessAdmission;
+  /** Nothing is started before it has resolved: something else may still be in the way. */
+  readonly after?: Promise<void>;
   /** Called after each start, before the first call on it. */
   readonly onStarted?: (client: ClientPort) => void;
 }
@@ -80,13 +82,14 @@ export class ServerConnection {
   /** Calls that wait for a process. */
   #wanting = 0;
 
-  constructor({ onStarted, admission, config, ...launch }: ConnectionOptions) {
+  constructor({ onStarted, admission, after, config, ...launch }: ConnectionOptions) {
     this.#config = config;
     this.#lane = new CallLane(config.parallel);
     this.#slot = new ServerSlot({
       launch,
       config: () => this.#config,
       ...(admission === undefined ? {} : { admission }),
+      ...(after === undefined ? {} : { after }),
       admitted: {
         idleSince: () => (this.#isIdle() ? this.#idleSince : undefined),
         giveUp: () => this.#stopIdle(),

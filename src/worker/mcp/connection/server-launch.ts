@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ExtensionHostError } from '../../../shared/errors.ts';
 import type { Logger, PreparedProcess, ProcessNote, ProcessRequest } from '../../../shared/extension-api.ts';
 import type { Limits } from '../../../shared/limits.ts';
@@ -74,8 +75,8 @@ export async function launchServer(request: LaunchRequest): Promise<RunningServe
 class Launch {
   readonly deadline: StartDeadline;
   readonly #request: LaunchRequest;
+  #spawn: Promise<ServerProcess> | undefined;
   #server: ServerProcess | undefined;
-  #failed = false;
 
   constructor(request: LaunchRequest) {
     const { config, signal } = request;
@@ -89,7 +90,6 @@ class Launch {
 
   /** Gives up: ends what has been spawned, or will have been when the spawn under way is through. */
   fail(thrown: unknown): ExtensionHostError {
-    this.#failed = true;
     const { name, command, args, startupTimeoutMs } = this.#request.config;
     const exit = thrown instanceof ExitedAtStartError ? thrown.report.stderrTail : undefined;
     const stderrTail = exit ?? this.#server?.log.stderrTail() ?? '';
@@ -108,9 +108,9 @@ class Launch {
     this.deadline.check();
     const log = new ServerLog(config, logger, limits);
     const note = { server: name, ...(sessionId === undefined ? {} : { sessionId }) };
-    const server = await spawnServer(prepared, { log, track, note });
+    this.#spawn = spawnServer(prepared, { log, track, note });
+    const server = await this.#spawn;
     this.#server = server;
-    if (this.#failed) this.#endLeftover();
     this.deadline.check();
     const client = new SdkClient(new StdioTransport(server, limits), { name, onLog: (text) => log.notice(text) });
     const info = await connect(client, server);
@@ -120,10 +120,15 @@ class Launch {
     return running(server, client, info, prepared.id);
   }
 
+  /** Told at once, also of a spawn under way: whoever starts the next one has to wait for the end of this one. */
   #endLeftover(): void {
     const { config, onLeftover } = this.#request;
     const timeoutMs = Math.min(config.shutdownTimeoutMs, FAILED_START_STOP_MS);
-    if (this.#server) onLeftover?.(this.#server.stop({ timeoutMs }));
+    const gone = this.#spawn?.then(
+      (server) => server.stop({ timeoutMs }),
+      () => undefined,
+    );
+    if (gone) onLeftover?.(gone);
   }
 }
 
@@ -136,7 +141,9 @@ async function connect(client: ClientPort, server: ServerProcess): Promise<Serve
     return await client.connect();
   } catch (thrown) {
     const exited = thrown instanceof ExtensionHostError && thrown.code === 'SERVER_EXITED';
-    throw exited ? new ExitedAtStartError(await server.ended) : thrown;
+    // One that ended before the handshake began leaves the library with a closed transport and no reason.
+    const report = exited ? await server.ended : await Promise.race([server.ended, setImmediate(undefined)]);
+    throw report === undefined ? thrown : new ExitedAtStartError(report);
   }
 }
 

@@ -27,6 +27,8 @@ export interface SlotOptions {
   readonly config: () => ServerConfig;
   /** Bounds how many processes there are; absent = no bound. */
   readonly admission?: ProcessAdmission;
+  /** Nothing starts before it has resolved. */
+  readonly after?: Promise<void>;
   /** The process in this place, as those who wait for one see it. */
   readonly admitted: AdmittedProcess;
   /** Called after each start, before it is handed to anybody. */
@@ -61,7 +63,7 @@ export class ServerSlot {
   #fingerprint: string | undefined;
   #stopping: { readonly server: RunningServer | undefined; readonly done: Promise<void> } | undefined;
   /** Resolves when nothing is left of earlier processes. */
-  #treeGone: Promise<void> = Promise.resolve();
+  #treeGone: Promise<void>;
   #last:
     | { readonly epoch: string; readonly info: ServerInfo; readonly stderrTail: string; readonly noiseLines: number }
     | undefined;
@@ -71,6 +73,7 @@ export class ServerSlot {
 
   constructor(options: SlotOptions) {
     this.#options = options;
+    this.#treeGone = options.after ?? Promise.resolve();
   }
 
   /** How often a process has been started. */
