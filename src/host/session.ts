@@ -64,6 +64,7 @@ export class Session {
     this.#emitter = new TypedEmitter((error) =>
       services.log('error', `a listener of session ${this.id} threw: ${messageOf(error)}`, {}),
     );
+    this.#emitter.hold();
     this.#registry.set(services.builtins, services.builtins.descriptors);
     this.#calls = new SessionCalls({
       sessionId: options.id,
@@ -197,6 +198,8 @@ export class Session {
     this.#checkOpen();
     this.#tellSnapshots();
     await this.#started('startup');
+    // Nobody has the session yet: what extensions said so far waits until its opener had a turn to subscribe.
+    setImmediate(() => this.#emitter.release());
   }
 
   /** @internal The extension has a new thread: its instance is activated there now, so that new tools show. */
