@@ -6,6 +6,7 @@ export const DEMO_HEAD = 'Three chats, each with an MCP server that remembers no
 
 export const DEMO_NEXT = `
 What next:
+  caldera tools --help       the tools of your own servers and extensions; caldera call --help tries one
   caldera rpc --help         the host beside a program in any language, with your own servers and extensions
   caldera demo --json        what you have just seen, as JSON
   import { ExtensionHost, mcpExtension } from 'caldera'      the same in a program of your own`;

@@ -9,6 +9,7 @@ import { type DemoStep, demoSteps } from './demo-steps.ts';
 import { DEMO_HEAD, DEMO_NEXT, stepText } from './demo-text.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { logLevelOption } from './host-flags.ts';
+import { addJsonFlag, hasColour, print } from './print.ts';
 import { type LogLevelName, stderrLogger } from './terminal-log.ts';
 
 interface DemoFlags {
@@ -21,11 +22,10 @@ It takes about three seconds, writes nothing that stays and starts nothing that 
 
 /** `caldera demo`: what `npm start` shows. */
 export const demoCommand: CommandFactory = (finish) =>
-  new Command('demo')
+  addJsonFlag(new Command('demo'))
     .description(
       'three chats on an embedded server: state kept apart, a crash, a cancelled call; needs no configuration',
     )
-    .option('--json', 'print one JSON document instead of text')
     .addOption(logLevelOption().default('error'))
     .addHelpText('after', HELP)
     .action(async (flags: DemoFlags) => finish(await runDemo(flags)));
@@ -66,12 +66,4 @@ async function runDemo({ json = false, logLevel }: DemoFlags): Promise<ExitCode>
   const ok = steps.every((step) => step.ok);
   print(json ? JSON.stringify({ ok, steps }, null, 2) : DEMO_NEXT);
   return ok ? EXIT.done : EXIT.reported;
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
-
-function hasColour(): boolean {
-  return process.stdout.isTTY && !process.env['NO_COLOR'];
 }
