@@ -8,15 +8,13 @@ const BREAKING =
 
 /** Own names of a class, without what is marked internal. */
 function membersOf(type: { readonly prototype: object }, internal: readonly string[] = []): string[] {
-  return Reflect.ownKeys(type.prototype)
-    .map(String)
+  return Object.getOwnPropertyNames(type.prototype)
     .filter((name) => name !== 'constructor' && !internal.includes(name))
     .sort();
 }
 
-test('a host and a session have these members, and both end with `await using`', () => {
+test('a host and a session have these members', () => {
   expect(membersOf(ExtensionHost), BREAKING).toEqual([
-    'Symbol(Symbol.asyncDispose)',
     'close',
     'inspect',
     'load',
@@ -26,7 +24,6 @@ test('a host and a session have these members, and both end with `await using`',
     'start',
   ]);
   expect(membersOf(Session, ['open', 'reactivate', 'shutdownInstance']), BREAKING).toEqual([
-    'Symbol(Symbol.asyncDispose)',
     'activeTools',
     'beforeAgentStart',
     'callTool',
@@ -40,6 +37,10 @@ test('a host and a session have these members, and both end with `await using`',
     'runCommand',
     'tools',
   ]);
+});
+
+test('both can be disposed of', () => {
+  for (const type of [ExtensionHost, Session]) expect(Object.hasOwn(type.prototype, Symbol.asyncDispose)).toBe(true);
 });
 
 test('the events of a host and a session are these', () => {
