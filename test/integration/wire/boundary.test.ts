@@ -86,6 +86,9 @@ test('an error crosses with its code and without a stack', async () => {
 test('every note and every host request of the protocol was sent, and each is in the protocol', async () => {
   await waitUntil(() => wire.sessionNotes.some(({ type }) => type === 'commit'), 'the commit of the late tool');
   await waitUntil(() => requests.some(({ op }) => op === 'cache.drop'), 'the last request');
+  // Only a thread that dies says this; the rest of one that does is not here.
+  wire.runtime.note({ type: 'dying', message: 'the test says so' });
+  await waitUntil(() => wire.threadNotes.some(({ type }) => type === 'dying'), 'the last note');
   const variants = (schema: z.ZodType): unknown[] => {
     const { oneOf = [] } = z.toJSONSchema(schema, { unrepresentable: 'any' });
     return oneOf.map((one) => (one as { properties: { type: { const: unknown } } }).properties.type.const);

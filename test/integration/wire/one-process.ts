@@ -1,6 +1,7 @@
 /** Both sides of the boundary in one process: the host's links on one end of real ports, the thread's runtime on the other. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import * as Comlink from 'comlink';
+import { InboundMeter } from '../../../src/host/thread/inbound-meter.ts';
 import { Link } from '../../../src/host/thread/link.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
 import { DEFAULT_LIMITS } from '../../../src/shared/limits.ts';
@@ -12,7 +13,8 @@ import {
   ThreadNoteSchema,
   type ThreadRemote,
 } from '../../../src/shared/protocol.ts';
-import { startRuntime } from '../../../src/worker/runtime.ts';
+import { createVitals } from '../../../src/shared/vitals.ts';
+import { type Runtime, startRuntime } from '../../../src/worker/runtime.ts';
 
 /** Everything that crossed, in order, as it was posted and as it arrived. */
 export interface Crossing {
@@ -23,6 +25,7 @@ export interface Crossing {
 export interface Wire {
   readonly crossings: readonly Crossing[];
   readonly violations: readonly string[];
+  readonly runtime: Runtime;
   readonly threadNotes: readonly ThreadNote[];
   readonly sessionNotes: readonly SessionNote[];
   readonly thread: Link<ThreadRemote, ThreadNote>;
@@ -55,7 +58,8 @@ export function startWire({ url, options = {}, onRequest }: WireOptions): Wire {
   tap('host', control.port1);
   tap('worker', control.port2);
   tap('host', session.port1);
-  const shared = { onRequest, onViolation: (what: string) => violations.push(what) };
+  const meter = new InboundMeter(DEFAULT_LIMITS, (what) => violations.push(what));
+  const shared = { meter, onRequest, onViolation: (what: string) => violations.push(what) };
   const thread: Link<ThreadRemote, ThreadNote> = new Link({
     ...shared,
     port: control.port1,
@@ -70,7 +74,7 @@ export function startWire({ url, options = {}, onRequest }: WireOptions): Wire {
   });
   // The thread's end of the session's port is another object after its transfer: what arrives on this side stands for it.
   session.port1.on('message', (message: unknown) => crossings.push({ from: 'worker', posted: message }));
-  startRuntime({
+  const runtime = startRuntime({
     extension: 'wire',
     url,
     options,
@@ -78,8 +82,9 @@ export function startWire({ url, options = {}, onRequest }: WireOptions): Wire {
     limits: DEFAULT_LIMITS,
     generation: 1,
     overlapBytes: 64,
+    vitals: createVitals(),
     control: control.port2,
   });
   const sessionPort = Comlink.transfer(session.port2, [session.port2]);
-  return { crossings, violations, threadNotes, sessionNotes, thread, session: sessionLink, sessionPort };
+  return { crossings, violations, runtime, threadNotes, sessionNotes, thread, session: sessionLink, sessionPort };
 }
