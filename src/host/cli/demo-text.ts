@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { printable } from '../../shared/printable.ts';
+import type { Meanwhile } from './demo-nuisance-steps.ts';
 import type { ChatNotes, DemoStep } from './demo-steps.ts';
 
 export const DEMO_HEAD = 'Three chats, each with an MCP server that remembers notes. No configuration, no network.';
@@ -45,6 +46,26 @@ function linesOf(step: DemoStep): [string, ...string[]] {
       ];
     case 'load':
       return [`${step.calls} calls at once over ${step.chats} chats`, `${step.failed} failed`];
+    case 'flood':
+      return [
+        'An extension floods its log',
+        `${step.records} records at once: ${step.received} reached the main thread, the rest was dropped and counted`,
+        meanwhileText(step),
+      ];
+    case 'stall':
+      return [
+        'An extension blocks its thread for ever',
+        `the call ends with ${step.code}; the next one runs in thread number ${step.generation}`,
+        meanwhileText(step),
+      ];
+    case 'browser':
+      if (step.skipped !== undefined)
+        return ['A fourth chat would have a browser', `left out: ${printable(step.skipped)}`];
+      return [
+        `A fourth chat has a browser: ${step.tools} tools over ${printable(step.chromium ?? '')}`,
+        `two clicks on a page of its own: the button says "${printable(step.button ?? '')}"`,
+        `a screenshot of ${step.screenshotBytes} bytes`,
+      ];
     case 'loop': {
       const { p50Ms, p99Ms, maxMs } = step.eventLoop;
       return [
@@ -54,6 +75,10 @@ function linesOf(step: DemoStep): [string, ...string[]] {
       ];
     }
   }
+}
+
+function meanwhileText({ answered, slowestMs }: Meanwhile): string {
+  return `meanwhile chat-1 had ${answered} calls answered, the slowest in ${slowestMs} ms`;
 }
 
 function chatText({ chat, notes, pid }: ChatNotes): string {
