@@ -78,6 +78,7 @@ export class Session {
     this.#emitter = new TypedEmitter((error) =>
       services.log('error', `a listener of session ${this.id} threw: ${messageOf(error)}`, {}),
     );
+    this.#emitter.hold();
     this.#registry.set(services.builtins, services.builtins.descriptors);
     const { results, log } = services;
     this.#events = new SessionEventHub({ sessionId: this.id, instances: () => this.#instances, results, log });
@@ -219,6 +220,8 @@ export class Session {
     this.#checkOpen();
     this.#tellSnapshots();
     await this.#started('startup');
+    // Nobody has the session yet: what extensions said so far waits until its opener had a turn to subscribe.
+    setImmediate(() => this.#emitter.release());
   }
 
   /** @internal Asks the handlers of `process_spawn`. */

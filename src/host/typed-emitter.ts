@@ -1,7 +1,11 @@
+/** Behind this many held events the next ones are lost: whoever floods while nobody can listen yet is not worth the memory. */
+const HELD_EVENTS = 10_000;
+
 /** Listeners by event. A listener that throws is told to `onError`, and the others are still called. */
 export class TypedEmitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(value: never) => void>>();
   readonly #onError: (error: unknown) => void;
+  #held: (() => void)[] | undefined;
 
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
@@ -13,7 +17,23 @@ export class TypedEmitter<Events extends object> {
     return () => set.delete(listener as (value: never) => void);
   }
 
+  /** From now on events wait for {@link release}, in their order. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  /** Emits what was held; later events go out at once. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const emit of held) emit();
+  }
+
   emit<Name extends keyof Events>(event: Name, value: Events[Name]): void {
+    if (this.#held) {
+      if (this.#held.length < HELD_EVENTS) this.#held.push(() => this.emit(event, value));
+      return;
+    }
     for (const listener of this.#listeners.get(event) ?? []) {
       try {
         (listener as (value: Events[Name]) => void)(value);
@@ -28,6 +48,7 @@ export class TypedEmitter<Events extends object> {
   }
 
   clear(): void {
+    this.#held = undefined;
     this.#listeners.clear();
   }
 }

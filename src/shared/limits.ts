@@ -70,7 +70,7 @@ export interface Limits {
   readonly oldGenerationMb: number;
   /** Waits before a dead thread is started again: first, second, third death and so on; the last one repeats. */
   readonly restartBackoffMs: readonly number[];
-  /** So many deaths within {@link crashLoopWindowMs} end the restarts until `reload`. */
+  /** So many deaths within `crashLoopWindowMs` end the restarts until `reload`. */
   readonly crashLoopDeaths: number;
   readonly crashLoopWindowMs: number;
 }

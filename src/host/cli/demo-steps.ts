@@ -4,6 +4,8 @@ import { isRecord, type JsonObject } from '../../shared/json.ts';
 import type { ToolResult } from '../../shared/tool.ts';
 import type { ExtensionHost, Session } from '../index.ts';
 import type { CallOptions, HostInspection } from '../options.ts';
+import { type BrowserStep, browse, findBrowser } from './demo-browser.ts';
+import { type FloodStep, flood, type StallStep, stall } from './demo-nuisance-steps.ts';
 
 /** What one chat knows. */
 export interface ChatNotes {
@@ -30,6 +32,9 @@ type Step =
       readonly progressSeen: number;
       readonly cancelledAtServer: number;
     }
+  | FloodStep
+  | StallStep
+  | BrowserStep
   | { readonly step: 'load'; readonly chats: number; readonly calls: number; readonly failed: number }
   | {
       readonly step: 'loop';
@@ -45,7 +50,11 @@ const CALLS_PER_CHAT = 100;
 const CANCEL_AFTER_MS = 500;
 
 /** Lives through the demo on a started host whose server is the embedded one. Each chat gets a folder in `folder`. */
-export async function* demoSteps(host: ExtensionHost, folder: string): AsyncGenerator<DemoStep> {
+export async function* demoSteps(
+  host: ExtensionHost,
+  folder: string,
+  { browser }: { readonly browser: boolean },
+): AsyncGenerator<DemoStep> {
   const chat = async (id: string): Promise<Session> => {
     const cwd = join(folder, id);
     await mkdir(cwd);
@@ -64,13 +73,18 @@ export async function* demoSteps(host: ExtensionHost, folder: string): AsyncGene
   yield measured(await crashAndRecover(two, [one, three]));
   yield measured(await cancel(three));
   yield measured(await callAtOnce([one, two, three]));
+  const probe = (): Promise<ToolResult> => call(one, 'list_notes');
+  yield measured(await flood(host, two, probe));
+  yield measured(await stall(host, two, probe));
+  if (browser) yield measured(await fourthChat(host, join(folder, 'chat-4')));
   yield measured(showLoop(host));
 }
 
 type Outcome = Step & { readonly ok: boolean };
 
 function showTools({ tools }: Session): Outcome {
-  return { step: 'tools', ok: true, tools: tools.map(({ name, description }) => ({ name, description })) };
+  const notes = tools.filter(({ source }) => source.server !== undefined);
+  return { step: 'tools', ok: true, tools: notes.map(({ name, description }) => ({ name, description })) };
 }
 
 async function keepStateApart(one: Session, two: Session, three: Session): Promise<Outcome> {
@@ -110,6 +124,13 @@ async function callAtOnce(sessions: readonly Session[]): Promise<Outcome> {
   );
   const failed = (await Promise.all(calls)).filter(({ isError }) => isError).length;
   return { step: 'load', ok: failed === 0, chats: sessions.length, calls: calls.length, failed };
+}
+
+async function fourthChat(host: ExtensionHost, cwd: string): Promise<Outcome> {
+  const found = findBrowser(process.env);
+  if ('missing' in found) return { step: 'browser', ok: true, skipped: found.missing };
+  await mkdir(cwd);
+  return browse(host, cwd, found);
 }
 
 function showLoop(host: ExtensionHost): Outcome {

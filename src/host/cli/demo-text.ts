@@ -1,11 +1,13 @@
 import { styleText } from 'node:util';
 import { printable } from '../../shared/printable.ts';
+import type { Meanwhile } from './demo-nuisance-steps.ts';
 import type { ChatNotes, DemoStep } from './demo-steps.ts';
 
 export const DEMO_HEAD = 'Three chats, each with an MCP server that remembers notes. No configuration, no network.';
 
 export const DEMO_NEXT = `
 What next:
+  caldera tools --help       the tools of your own servers and extensions; caldera call --help tries one
   caldera rpc --help         the host beside a program in any language, with your own servers and extensions
   caldera demo --json        what you have just seen, as JSON
   import { ExtensionHost, mcpExtension } from 'caldera'      the same in a program of your own`;
@@ -44,6 +46,26 @@ function linesOf(step: DemoStep): [string, ...string[]] {
       ];
     case 'load':
       return [`${step.calls} calls at once over ${step.chats} chats`, `${step.failed} failed`];
+    case 'flood':
+      return [
+        'An extension floods its log',
+        `${step.records} records at once: ${step.received} reached the main thread, the rest was dropped and counted`,
+        meanwhileText(step),
+      ];
+    case 'stall':
+      return [
+        'An extension blocks its thread for ever',
+        `the call ends with ${step.code}; the next one runs in thread number ${step.generation}`,
+        meanwhileText(step),
+      ];
+    case 'browser':
+      if (step.skipped !== undefined)
+        return ['A fourth chat would have a browser', `left out: ${printable(step.skipped)}`];
+      return [
+        `A fourth chat has a browser: ${step.tools} tools over ${printable(step.chromium ?? '')}`,
+        `two clicks on a page of its own: the button says "${printable(step.button ?? '')}"`,
+        `a screenshot of ${step.screenshotBytes} bytes`,
+      ];
     case 'loop': {
       const { p50Ms, p99Ms, maxMs } = step.eventLoop;
       return [
@@ -53,6 +75,10 @@ function linesOf(step: DemoStep): [string, ...string[]] {
       ];
     }
   }
+}
+
+function meanwhileText({ answered, slowestMs }: Meanwhile): string {
+  return `meanwhile chat-1 had ${answered} calls answered, the slowest in ${slowestMs} ms`;
 }
 
 function chatText({ chat, notes, pid }: ChatNotes): string {

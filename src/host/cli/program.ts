@@ -1,18 +1,30 @@
 import { Command, CommanderError } from 'commander';
 import { messageOf } from '../../shared/errors.ts';
 import { packageVersion } from '../host-identity.ts';
+import { callCommand } from './call.ts';
 import type { CommandFactory } from './cli-command.ts';
 import { demoCommand } from './demo.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.ts';
+import { mcpCommand } from './mcp.ts';
 import { rpcCommand } from './rpc.ts';
 import { runCommand } from './run.ts';
+import { toolsCommand } from './tools.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly CommandFactory[] = [demoCommand, rpcCommand, runCommand];
+const COMMANDS: readonly CommandFactory[] = [
+  demoCommand,
+  toolsCommand,
+  callCommand,
+  mcpCommand,
+  rpcCommand,
+  runCommand,
+];
 
 const HELP = `
 Examples:
   $ caldera demo                                   see it work; needs no configuration
+  $ caldera tools --config caldera.json            the tools of the servers in that file
+  $ caldera call --config caldera.json echo '{"text": "hello"}'
   $ caldera rpc --config caldera.json              run the host beside a program in any language
   $ caldera run checkout.json --config caldera.json   run a workflow on stateful servers
   $ caldera rpc --extension ./my-extension.ts      with an extension of your own

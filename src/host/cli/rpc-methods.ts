@@ -48,7 +48,8 @@ export function rpcDispatch(options: RpcMethodsOptions): RpcDispatch {
   };
 }
 
-function methodTable({ host, workspace, outbox, close }: RpcMethodsOptions): ReadonlyMap<string, Method> {
+/** Every request there is, by name. */
+export function methodTable({ host, workspace, outbox, close }: RpcMethodsOptions): ReadonlyMap<string, Method> {
   const sessions = new RpcSessions(outbox);
   return new Map([
     ['host/inspect', define(PARAMS.nothing, () => host.inspect(), { always: true })],

@@ -71,6 +71,7 @@ export class Redactor {
    * `hidden` characters are searched but left out: the head of a secret that was cut off there is no match.
    */
   content(blocks: readonly Content[], hidden = 0): readonly Content[] {
+    if (this.#forms.size === 0 && hidden === 0) return blocks;
     const before = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     const after = this.#pieces(before, '\n', hidden);
     if (!after) return blocks;

@@ -44,3 +44,9 @@ test('names of the prototype are names like others', () => {
   expect(checkArguments(object({}, ['toString']), {})).toBe('"toString" is required');
   expect(checkArguments(object({}), JSON.parse('{"__proto__":1,"constructor":2}') as JsonObject)).toBeUndefined();
 });
+
+test('what has a default may be missing although it is required', () => {
+  const schema = object({ scale: { type: 'string', default: 'css' }, path: { type: 'string' } }, ['scale', 'path']);
+  expect(checkArguments(schema, { path: 'x' })).toBeUndefined();
+  expect(checkArguments(schema, {})).toBe('"path" is required');
+});
