@@ -45,21 +45,26 @@ function configOf(name: ServerName, version: string): ServerConfig {
 const CRASH_WAIT_MS = 100;
 
 interface Started {
-  readonly owner: string;
+  /** Whose it is: one opening of a session, and the server; or the server alone, where it is for all. */
+  readonly scope: string;
+  /** Which lease it was started under. */
+  readonly lease: ServerConnection;
   readonly pid: number;
 }
 
-/** One session: its user object in the pool for each server, as the extension has one. */
+/** One opening of a session: its user object in the pool for each server, as the extension has one. */
 class BenchSession {
   readonly id: string;
   readonly #bench: PoolBench;
+  readonly #opening: number;
   readonly #leases = new Map<ServerName, Lease<BenchSession>>();
   readonly #versions: Map<ServerName, string>;
   closed = false;
 
-  constructor(bench: PoolBench, id: string, versions: ReadonlyMap<ServerName, string>) {
+  constructor(bench: PoolBench, id: string, opening: number, versions: ReadonlyMap<ServerName, string>) {
     this.#bench = bench;
     this.id = id;
+    this.#opening = opening;
     this.#versions = new Map(versions);
   }
 
@@ -70,6 +75,8 @@ class BenchSession {
   async call(server: ServerName, expectEpoch: string | undefined): Promise<void> {
     if (this.closed) return;
     const lease = this.#lease(server);
+    const scope = this.#scopeOf(server);
+    const leastVersion = Number(this.#versions.get(server));
     const reply = await lease.connection.call({
       tool: 'count',
       exposedName: 'count',
@@ -78,7 +85,7 @@ class BenchSession {
       onProgress: () => {},
       ...(expectEpoch === undefined ? {} : { expectEpoch }),
     });
-    this.#bench.check(reply, lease.connection, expectEpoch);
+    this.#bench.check(reply, { connection: lease.connection, scope, leastVersion, expectEpoch });
   }
 
   reconfigure(server: ServerName, version: string): void {
@@ -93,21 +100,25 @@ class BenchSession {
     this.#leases.clear();
     await Promise.all(
       leases.map(async (lease) => {
-        const owner = this.#bench.ownerOf(lease.connection);
         // Of what is shared, others may hold the process still.
         const isLast = lease.users.size === 1;
         await lease.release();
-        if (isLast) this.#bench.checkGone(owner, `the end of its lease (session ${this.id})`);
+        if (isLast) this.#bench.checkGone(lease.connection, `the end of its lease (${this.id})`);
       }),
     );
+  }
+
+  #scopeOf(server: ServerName): string {
+    return server === 'shared' ? server : `${this.id}.${this.#opening}/${server}`;
   }
 
   #lease(server: ServerName): Lease<BenchSession> {
     const known = this.#leases.get(server);
     if (known) return known;
     const config = configOf(server, this.#versions.get(server) ?? '0');
+    const place = server === 'shared' ? server : `${this.id}/${server}`;
     const lease = this.#bench.pool.lease({ config, sessionId: this.id, user: this }, (_users, after) =>
-      this.#bench.connect(config, after),
+      this.#bench.connect(config, after, this.#scopeOf(server), place),
     );
     lease.connection.reconfigure(config);
     this.#leases.set(server, lease);
@@ -122,22 +133,22 @@ export class PoolBench {
   readonly seen = { starts: 0, answers: 0, lost: 0, deaths: 0 };
   readonly #sessions = new Map<number, BenchSession>();
   readonly #versions = new Map<ServerName, string>(SERVER_NAMES.map((name) => [name, '0']));
-  readonly #owners = new Map<ServerConnection, string>();
   readonly #started: Started[] = [];
-  readonly #ownerOfEpoch = new Map<string, string>();
+  readonly #scopeOfEpoch = new Map<string, string>();
   /** The epoch of each connection's last answer. */
   readonly #epochSeen = new Map<ServerConnection, string>();
-  /** Processes that live now, by the server (and session) they are for. */
+  /** Processes that live now, by what no two of them may use at once: the workspace of a session, say. */
   readonly #living = new Map<string, Set<number>>();
   readonly #pending = new Set<Promise<void>>();
   #epochs = 0;
-  #leases = 0;
+  #openings = 0;
 
   /** The session in a seat, opened if need be; a closed one is followed by another of the same id. */
   session(seat: number): BenchSession {
     let session = this.#sessions.get(seat);
     if (!session || session.closed) {
-      session = new BenchSession(this, `session-${seat}`, this.#versions);
+      this.#openings += 1;
+      session = new BenchSession(this, `session-${seat}`, this.#openings, this.#versions);
       this.#sessions.set(seat, session);
     }
     return session;
@@ -182,35 +193,26 @@ export class PoolBench {
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
     await this.settle();
     if (this.pool.size > 0) this.breaches.push(`the pool still holds ${this.pool.size} connections`);
-    for (const { owner, pid } of this.#started) if (isAlive(pid)) this.breaches.push(`${pid} of ${owner} is left`);
+    for (const { scope, pid } of this.#started) if (isAlive(pid)) this.breaches.push(`${pid} of ${scope} is left`);
   }
 
-  connect(config: ServerConfig, after: Promise<void>): ServerConnection {
-    this.#leases += 1;
-    const owner = `lease-${this.#leases}`;
-    // One directory, say: what must not be used by two processes at once.
-    const place = config.scope === 'host' ? config.name : `${owner}/${config.name}`;
-    const connection = new ServerConnection({
+  connect(config: ServerConfig, after: Promise<void>, scope: string, place: string): ServerConnection {
+    const connection: ServerConnection = new ServerConnection({
       config,
       after,
       workspace: '/',
       prepare: (request) => {
         this.#epochs += 1;
         const id = `epoch-${this.#epochs}`;
-        this.#ownerOfEpoch.set(id, owner);
-        return Promise.resolve({ ...request, env: { OWNER: owner, EPOCH: id }, id });
+        this.#scopeOfEpoch.set(id, scope);
+        return Promise.resolve({ ...request, env: { OWNER: scope, EPOCH: id }, id });
       },
       readEnv: () => Promise.resolve(undefined),
-      track: (note) => this.#note(owner, place, note),
+      track: (note) => this.#note({ scope, lease: connection, pid: note.pid }, place, note.state),
       logger: SILENT,
       limits: DEFAULT_LIMITS,
     });
-    this.#owners.set(connection, owner);
     return connection;
-  }
-
-  ownerOf(connection: ServerConnection): string {
-    return this.#owners.get(connection) ?? 'nobody';
   }
 
   /** The epoch of a session's last answer from a server. */
@@ -219,36 +221,40 @@ export class PoolBench {
     return connection === undefined ? undefined : this.#epochSeen.get(connection);
   }
 
-  check(reply: CallReply, connection: ServerConnection, expectEpoch: string | undefined): void {
-    const owner = this.ownerOf(connection);
+  check(reply: CallReply, { connection, scope, leastVersion, expectEpoch }: Asked): void {
+    const breach = (what: string): void => void this.breaches.push(`${scope}: ${what}`);
     if (reply.kind === 'error') {
       if (reply.code === 'STATE_LOST') {
         this.seen.lost += 1;
-        if (reply.epoch === expectEpoch) this.breaches.push(`${owner}: state_lost on the epoch that was expected`);
+        if (reply.epoch === expectEpoch) breach('state_lost on the epoch that was expected');
       } else if (reply.code !== 'SERVER_EXITED' && reply.code !== 'SESSION_CLOSED' && !atStart(reply)) {
-        this.breaches.push(`${owner}: ${reply.code} ${reply.message}`);
+        breach(`${reply.code} ${reply.message}`);
       }
       return;
     }
     this.seen.answers += 1;
     this.#epochSeen.set(connection, reply.epoch);
     const { content } = reply.raw as { content: readonly { text: string }[] };
-    const [saysOwner, epoch = '', , pid = ''] = content[0]?.text.split(' ') ?? [];
-    if (saysOwner !== owner) this.breaches.push(`${owner} was answered by the process of ${saysOwner}`);
-    if (epoch !== reply.epoch) this.breaches.push(`${owner}: the answer of ${epoch} was given as of ${reply.epoch}`);
-    if (this.#ownerOfEpoch.get(epoch) !== owner) this.breaches.push(`${owner} was answered by ${epoch}, not its own`);
-    if (expectEpoch !== undefined && expectEpoch !== epoch) this.breaches.push(`${owner}: ${epoch} for ${expectEpoch}`);
-    const known = this.#started.find((one) => one.pid === Number(pid) && one.owner === owner);
-    if (!known) this.breaches.push(`${owner} was answered by ${pid}, which was not started for it`);
+    const [owner, epoch = '', version, pid] = content[0]?.text.split(' ') ?? [];
+    if (owner !== scope) breach(`was answered by the process of ${String(owner)}`);
+    if (epoch !== reply.epoch) breach(`the answer of ${epoch} was given as of ${reply.epoch}`);
+    if (this.#scopeOfEpoch.get(epoch) !== scope) breach(`was answered by ${epoch}, not its own`);
+    if (expectEpoch !== undefined && expectEpoch !== epoch) breach(`${epoch} answered for ${expectEpoch}`);
+    if (Number(version) < leastVersion) breach(`version ${String(version)} answered after ${leastVersion} was set`);
+    const known = this.#started.some((one) => one.pid === Number(pid) && one.scope === scope);
+    if (!known) breach(`was answered by ${String(pid)}, which was not started for it`);
   }
 
-  checkGone(owner: string, when: string): void {
+  checkGone(lease: ServerConnection, when: string): void {
     for (const started of this.#started) {
-      if (started.owner === owner && isAlive(started.pid)) this.breaches.push(`${started.pid} outlives ${when}`);
+      if (started.lease === lease && isAlive(started.pid)) {
+        this.breaches.push(`${started.pid} of ${started.scope} outlives ${when}`);
+      }
     }
   }
 
-  #note(owner: string, place: string, { pid, state }: ProcessNote): void {
+  #note(started: Started, place: string, state: ProcessNote['state']): void {
+    const { pid } = started;
     const living = this.#living.get(place) ?? new Set();
     this.#living.set(place, living);
     if (state === 'exited') {
@@ -258,8 +264,16 @@ export class PoolBench {
     this.seen.starts += 1;
     for (const other of living) if (isAlive(other)) this.breaches.push(`${pid} started beside ${other} in ${place}`);
     living.add(pid);
-    this.#started.push({ owner, pid });
+    this.#started.push(started);
   }
+}
+
+/** What a session asked, and what it may expect. */
+interface Asked {
+  readonly connection: ServerConnection;
+  readonly scope: string;
+  readonly leastVersion: number;
+  readonly expectEpoch: string | undefined;
 }
 
 /** A process that was killed before its handshake was through. */

@@ -105,10 +105,13 @@ export class ServerSlot {
       if (this.#server && !this.isStale) return this.#server;
       if (this.#server) await this.stop({ timeoutMs: this.#options.config().shutdownTimeoutMs });
       else if (this.#stopping) await this.#stopping.done;
-      else break;
+      else {
+        this.#start ??= this.#begin();
+        const server = await this.#start.server;
+        // The configuration may have changed during the start; nobody has this process yet.
+        if (!this.holds(server) || !this.isStale) return server;
+      }
     }
-    this.#start ??= this.#begin();
-    return this.#start.server;
   }
 
   /** Nobody waits for the start any more: if it is still waiting to be let in, it is called off. */
