@@ -89,9 +89,9 @@ test('every note and every host request of the protocol was sent, and each is in
   // Only a thread that dies says this; the rest of one that does is not here.
   wire.runtime.note({ type: 'dying', message: 'the test says so' });
   await waitUntil(() => wire.threadNotes.some(({ type }) => type === 'dying'), 'the last note');
-  const variants = (schema: z.ZodType): unknown[] => {
+  const variants = (schema: z.ZodType): string[] => {
     const { oneOf = [] } = z.toJSONSchema(schema, { unrepresentable: 'any' });
-    return oneOf.map((one) => (one as { properties: { type: { const: unknown } } }).properties.type.const);
+    return oneOf.map((one) => (one as { properties: { type: { const: string } } }).properties.type.const);
   };
   const typesOf = (notes: readonly { readonly type: string }[]) => new Set<unknown>(notes.map(({ type }) => type));
   expect(typesOf(wire.sessionNotes)).toEqual(new Set(variants(SessionNoteSchema)));
