@@ -127,7 +127,8 @@ export class ExtensionThread {
 
   /** The operator's settings are others; a thread that starts meanwhile gets them at its start. */
   async tellSettings(settings: JsonObject): Promise<void> {
-    await this.#generation?.tellSettings(settings);
+    // A sandboxed extension is told none of them.
+    if (!this.#extension.sandbox) await this.#generation?.tellSettings(settings);
   }
 
   /** A new thread, whatever became of the old one; deaths so far are forgotten. */
@@ -190,7 +191,7 @@ export class ExtensionThread {
       extension: id,
       url,
       options,
-      settings: settings(),
+      settings: this.#extension.sandbox ? {} : settings(),
       agentDir,
       limits,
       number: this.#count,
