@@ -27,10 +27,18 @@ export function resolveExtension(given: string | ExtensionEntry, taken: Readonly
   const url = pathToFileURL(file).href;
   const name = stats.isDirectory() ? path.basename(location) : path.basename(file, path.extname(file));
   const id = url === MCP_EXTENSION.href ? 'mcp' : name;
-  return { id: freeId(id, taken), path: location, url, options: entry.options ?? {}, env: entry.env ?? [] };
+  return {
+    id: freeId(id, taken),
+    path: location,
+    url,
+    options: entry.options ?? {},
+    env: entry.env ?? [],
+    tier: 'trusted',
+  };
 }
 
-function toPath(given: string): string {
+/** The absolute path of a path or a `file:` URL. */
+export function toPath(given: string): string {
   if (!given.startsWith('file:')) return path.resolve(given);
   try {
     return fileURLToPath(given);
@@ -39,7 +47,8 @@ function toPath(given: string): string {
   }
 }
 
-function entryOfFolder(folder: string): string {
+/** The file a folder without a manifest of ours starts with. @throws EXTENSION_LOAD_FAILED */
+export function entryOfFolder(folder: string): string {
   const manifest = path.join(folder, 'package.json');
   const named = existsSync(manifest) ? entryOfManifest(manifest) : undefined;
   const candidates = named === undefined ? SUFFIXES.map((suffix) => `index${suffix}`) : [named];
@@ -75,7 +84,8 @@ function exportOf(exports: unknown): string | undefined {
   return undefined;
 }
 
-function freeId(wanted: string, taken: ReadonlySet<string>): string {
+/** The id itself, or with `-2` and so on when it is taken. */
+export function freeId(wanted: string, taken: ReadonlySet<string>): string {
   if (!taken.has(wanted)) return wanted;
   let number = 2;
   while (taken.has(`${wanted}-${number}`)) number += 1;

@@ -1,14 +1,17 @@
 import { statSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { abortError, ExtensionHostError, messageOf } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { type Limits, resolveLimits } from '../shared/limits.ts';
 import { variablesOfSettings } from '../shared/mcp-options.ts';
+import type { Tier } from '../shared/sandbox.ts';
 import type { Failure } from '../shared/tool.ts';
 import { onAbort } from './abort-listeners.ts';
+import { agentDirOf } from './agent-dir.ts';
 import { BuiltinTools } from './builtin-tools.ts';
-import { resolveExtension } from './extension-directory.ts';
+import { watchDropIns } from './drop-in-watch.ts';
+import { asEntry, type ExtensionSource, ExtensionSources } from './extension-sources.ts';
+import { callGrantedTool } from './granted-tool-call.ts';
 import { createIdentity, type HostIdentity, packageVersion, threadMark } from './host-identity.ts';
 import { HostLog } from './host-log.ts';
 import { HostPolicy } from './host-policy.ts';
@@ -16,6 +19,8 @@ import { inspectHost } from './inspection.ts';
 import { LoopDelay } from './loop-delay.ts';
 import type { ExtensionEntry, ExtensionHostOptions, HostEvents, HostInspection, SessionOptions } from './options.ts';
 import { DiskCache } from './policy/disk-cache.ts';
+import { readOperatorSettings } from './policy/operator-settings.ts';
+import { addPermissionUse } from './policy/permission-use-file.ts';
 import { SharedCache } from './policy/shared-cache.ts';
 import { Session } from './session.ts';
 import { SettingsFile } from './settings.ts';
@@ -31,6 +36,8 @@ import { TypedEmitter } from './typed-emitter.ts';
 /** What threads get to end their last processes in, after every session was shut down. */
 const THREAD_GRACE_MS = 1000;
 const LEAST_GRACE_MS = 100;
+/** What a sandboxed extension's thread may ask for; its engine offers no more. */
+const SANDBOXED_REQUESTS: ReadonlySet<string> = new Set(['env.get', 'tool.call']);
 /** The longest delay a timer can have; it only keeps the process alive. */
 const FOREVER_MS = 2 ** 31 - 1;
 
@@ -39,7 +46,6 @@ const FOREVER_MS = 2 ** 31 - 1;
  * tool descriptors and results; nothing an extension does can throw into it.
  */
 export class ExtensionHost {
-  readonly #options: ExtensionHostOptions;
   readonly #agentDir: string;
   readonly #limits: Limits;
   readonly #builtins: BuiltinTools;
@@ -54,9 +60,14 @@ export class ExtensionHost {
   readonly #settings: SettingsFile;
   readonly #threads = new Map<string, ExtensionThread>();
   readonly #sessions = new Map<string, Session>();
-  readonly #unresolved: Failure[] = [];
+  readonly #unresolved: (Failure & { readonly tier: Tier })[] = [];
+  readonly #sources: ExtensionSources;
+  readonly #origins = new WeakMap<ExtensionThread, ExtensionSource>();
   readonly #loopDelay = new LoopDelay();
   readonly #startedAt = Date.now();
+  readonly #watches: boolean;
+  #endWatch: (() => void) | undefined;
+  #rescanning: Promise<void> = Promise.resolve();
   #keepAlive: NodeJS.Timeout | undefined;
   #started: Promise<{ readonly failures: readonly Failure[] }> | undefined;
   #closing: Promise<void> | undefined;
@@ -69,13 +80,10 @@ export class ExtensionHost {
         data: { problems },
       });
     }
-    this.#options = options;
     this.#limits = limits;
     this.#builtins = new BuiltinTools(options.builtinTools ?? []);
     const hostEnv = options.hostEnv ?? (() => process.env);
-    this.#agentDir = path.resolve(
-      options.agentDir ?? hostEnv()['CALDERA_AGENT_DIR'] ?? path.join(os.homedir(), '.caldera', 'agent'),
-    );
+    this.#agentDir = agentDirOf(options.agentDir, hostEnv());
     const { secrets = [], spawnPolicy } = options;
     this.#policy = new HostPolicy({
       identity: this.#identity,
@@ -94,6 +102,16 @@ export class ExtensionHost {
     this.#settings = new SettingsFile(this.#agentDir, {
       onChange: (settings) => void this.#settingsChanged(settings),
       onProblem: (text) => this.#log.write('warn', text),
+    });
+    this.#watches = options.watch ?? false;
+    this.#sources = new ExtensionSources({
+      named: options.extensions ?? [],
+      folders: options.extensionDirs ?? [],
+      agentDir: this.#agentDir,
+      ceiling: options.ceiling ?? {},
+      limits,
+      // Read when it is decided: the file's own watch is half a second behind a grant.
+      settings: () => readOperatorSettings(this.#agentDir),
     });
     this.#emitter = new TypedEmitter((error) =>
       this.#log.write('error', `a listener of the host threw: ${messageOf(error)}`),
@@ -125,7 +143,7 @@ export class ExtensionHost {
   async load(entry: string | ExtensionEntry): Promise<string> {
     await this.start();
     this.#checkOpen();
-    const thread = this.#addThread(resolveExtension(entry, new Set(this.#threads.keys())));
+    const thread = await this.#addSource({ entry: asEntry(entry), isDropIn: false });
     await thread.acquire();
     return thread.extension.id;
   }
@@ -138,8 +156,15 @@ export class ExtensionHost {
     await this.start();
     this.#checkOpen();
     const thread = this.#find(idOrPath);
+    if (!thread) {
+      await this.#loadDropIn(idOrPath);
+      return;
+    }
+    const source = this.#origins.get(thread);
+    // Its files and grants may have changed; its id is what it is known by.
+    const fresh = source && (await this.#sources.resolve(source, new Set()));
     await Promise.all([...this.#sessions.values()].map((session) => session.shutdownInstance(thread, 'reload')));
-    await thread.reload();
+    await thread.reload(fresh && { ...fresh, id: thread.extension.id });
     await Promise.all([...this.#sessions.values()].map((session) => session.reactivate(thread)));
   }
 
@@ -214,9 +239,9 @@ export class ExtensionHost {
     this.#keepAlive = setInterval(() => {}, FOREVER_MS);
     const failures: Failure[] = [];
     const starting: Promise<void>[] = [this.#sweep()];
-    for (const entry of this.#options.extensions ?? []) {
+    for (const source of this.#sources.list()) {
       try {
-        const thread = this.#addThread(resolveExtension(entry, new Set(this.#threads.keys())));
+        const thread = await this.#addSource(source);
         starting.push(
           thread.acquire().then(
             () => {},
@@ -224,13 +249,19 @@ export class ExtensionHost {
           ),
         );
       } catch (error) {
-        const failure = failureOf(typeof entry === 'string' ? entry : entry.path, error);
-        this.#unresolved.push(failure);
+        const { entry, isDropIn } = source;
+        const failure = failureOf(entry.path, error);
+        this.#unresolved.push({ ...failure, tier: isDropIn ? 'sandboxed' : (entry.tier ?? 'trusted') });
         failures.push(failure);
         this.#log.write('error', failure.message, { extension: failure.extension });
       }
     }
     await Promise.all(starting);
+    if (this.#watches && !this.#closing) {
+      this.#endWatch = watchDropIns(this.#sources.folders, () => {
+        this.#rescanning = this.#rescanning.then(() => this.#rescan());
+      });
+    }
     return { failures };
   }
 
@@ -239,6 +270,53 @@ export class ExtensionHost {
     const pids = await sweepLeftovers();
     if (pids.length > 0)
       this.#log.write('warn', `ended ${pids.length} processes that a killed host had left behind`, { pids });
+  }
+
+  async #addSource(source: ExtensionSource): Promise<ExtensionThread> {
+    const extension = await this.#sources.resolve(source, new Set(this.#threads.keys()));
+    this.#checkOpen();
+    const thread = this.#addThread(extension);
+    this.#origins.set(thread, source);
+    return thread;
+  }
+
+  /** A drop-in that came later, or could not be loaded before. */
+  async #loadDropIn(idOrPath: string): Promise<void> {
+    const source = this.#sources.findDropIn(idOrPath);
+    if (!source) {
+      const known = [...this.#threads.keys()].join(', ') || 'none';
+      throw new ExtensionHostError('INVALID_ARGUMENT', `no extension ${idOrPath} is loaded; there are: ${known}`);
+    }
+    const thread = await this.#addSource(source);
+    const at = this.#unresolved.findIndex(({ extension }) => extension === source.entry.path);
+    if (at >= 0) this.#unresolved.splice(at, 1);
+    await thread.acquire();
+  }
+
+  /** Loads the drop-ins that are new and reloads those whose files or grants changed; one that went runs until the host ends. */
+  async #rescan(): Promise<void> {
+    for (const source of this.#sources.list()) {
+      if (!source.isDropIn || this.#closing) continue;
+      const { path: location } = source.entry;
+      try {
+        const thread = this.#find(location);
+        if (!thread) await this.#loadDropIn(location);
+        else if (differs(thread.extension, await this.#sources.resolve(source, new Set()))) await this.reload(location);
+      } catch (error) {
+        this.#log.write('error', `the changed extension at ${location} could not be loaded: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  /** Idle machines count as well: their memory never shrinks. */
+  #admitSandbox(): void {
+    const { sandboxTotalMb } = this.#limits;
+    const heldKb = [...this.#threads.values()].reduce((sum, { current }) => sum + (current?.sandboxKb ?? 0), 0);
+    if (heldKb < sandboxTotalMb * 1024) return;
+    throw new ExtensionHostError(
+      'HOST_BUSY',
+      `the sandboxed extensions of this host hold ${Math.round(heldKb / 1024)} MiB, and ${sandboxTotalMb} MiB is their limit; close sessions`,
+    );
   }
 
   #addThread(extension: ResolvedExtension): ExtensionThread {
@@ -257,19 +335,23 @@ export class ExtensionHost {
       onDeath: (_owner, generation) => this.#cache.release(generation),
       onState: (owner, reason) => this.#tellState(owner, reason),
       redactTable: (value) => this.#policy.redactJson(value),
+      admitSandbox: () => this.#admitSandbox(),
     });
     this.#threads.set(extension.id, thread);
     return thread;
   }
 
-  #answer(
+  async #answer(
     thread: ExtensionThread,
     generation: ThreadGeneration,
     op: string,
     payload: unknown,
     session: Session | undefined,
   ): Promise<unknown> {
-    const { id, env, url } = thread.extension;
+    const { id, env, tier, url } = thread.extension;
+    if (tier === 'sandboxed' && !SANDBOXED_REQUESTS.has(op)) {
+      throw new ExtensionHostError('PERMISSION_DENIED', `extension ${id} is sandboxed and may not ask for ${op}`);
+    }
     // What the operator wrote into settings.json is granted as what he wrote into the options is.
     const mentioned = url === MCP_EXTENSION.href ? variablesOfSettings(this.#settings.current) : [];
     const requester = {
@@ -289,6 +371,7 @@ export class ExtensionHost {
         });
         return this.#policy.readEnv(name);
       },
+      callTool: (request) => callGrantedTool(request, thread.extension, session),
     });
   }
 
@@ -335,6 +418,7 @@ export class ExtensionHost {
 
   async #close(timeoutMs: number | undefined): Promise<void> {
     const startedAt = performance.now();
+    this.#endWatch?.();
     await Promise.all(
       [...this.#sessions.values()].map((session) =>
         session.close('quit', timeoutMs === undefined ? {} : { timeoutMs }),
@@ -344,6 +428,12 @@ export class ExtensionHost {
     const graceMs = Math.max(LEAST_GRACE_MS, Math.min(THREAD_GRACE_MS, leftMs));
     await Promise.all([...this.#threads.values()].map((thread) => thread.close(graceMs)));
     await this.#guard.quit();
+    const uses = new Map(
+      [...this.#threads.values()].map(({ extension, permissionUse }) => [extension.id, permissionUse]),
+    );
+    await addPermissionUse(this.#agentDir, uses).catch((error: unknown) =>
+      this.#log.write('warn', `what extensions used could not be written down: ${messageOf(error)}`),
+    );
     clearInterval(this.#keepAlive);
     this.#settings.close();
     await this.#disk.settled();
@@ -351,15 +441,11 @@ export class ExtensionHost {
     this.#emitter.clear();
   }
 
-  #find(idOrPath: string): ExtensionThread {
+  #find(idOrPath: string): ExtensionThread | undefined {
     const resolved = idOrPath.startsWith('file:') ? idOrPath : path.resolve(idOrPath);
-    const found =
+    return (
       this.#threads.get(idOrPath) ??
-      [...this.#threads.values()].find(({ extension }) => extension.path === resolved || extension.url === resolved);
-    if (found) return found;
-    throw new ExtensionHostError(
-      'INVALID_ARGUMENT',
-      `no extension ${idOrPath} is loaded; there are: ${[...this.#threads.keys()].join(', ') || 'none'}`,
+      [...this.#threads.values()].find(({ extension }) => extension.path === resolved || extension.url === resolved)
     );
   }
 
@@ -400,6 +486,11 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether an extension would run another way now: other files, other grants. Its id is none of it. */
+function differs({ id: _id, ...now }: ResolvedExtension, { id: _other, ...then }: ResolvedExtension): boolean {
+  return JSON.stringify(now) !== JSON.stringify(then);
 }
 
 function failureOf(extension: string, error: unknown): Failure {

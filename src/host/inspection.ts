@@ -1,3 +1,4 @@
+import type { Tier } from '../shared/sandbox.ts';
 import type { Failure } from '../shared/tool.ts';
 import { packageVersion } from './host-identity.ts';
 import type { HostInspection } from './options.ts';
@@ -13,7 +14,7 @@ export interface InspectedHost {
   readonly threads: readonly ExtensionThread[];
   readonly sessions: readonly Session[];
   /** Why an extension that has no thread is not there. */
-  readonly unresolved: readonly Failure[];
+  readonly unresolved: readonly (Failure & { readonly tier: Tier })[];
   readonly eventLoop: HostInspection['eventLoop'];
 }
 
@@ -39,14 +40,23 @@ export function inspectHost({ startedAt, threads, sessions, unresolved, eventLoo
 }
 
 function inspectThread(thread: ExtensionThread, sessions: readonly Session[]): HostInspection['extensions'][number] {
-  const { extension, state, generation, current, reason } = thread;
+  const { extension, state, generation, current, reason, permissionUse } = thread;
   const own: Failure[] = reason ? [{ extension: extension.id, code: reason.code, message: reason.message }] : [];
   const vitals = current?.vitals;
   const seen = sessions.flatMap(({ failures }) => failures.filter((failure) => failure.extension === extension.id));
   return {
     name: extension.id,
     path: extension.path,
-    tier: 'trusted',
+    tier: extension.tier,
+    ...(extension.sandbox
+      ? {
+          permissions: {
+            requested: extension.requested ?? {},
+            granted: extension.sandbox.permissions,
+            ...permissionUse,
+          },
+        }
+      : {}),
     state,
     threads: [
       {
@@ -58,6 +68,7 @@ function inspectThread(thread: ExtensionThread, sessions: readonly Session[]): H
         heapMb: Math.round(((vitals?.heapKb ?? 0) + (vitals?.externalKb ?? 0)) / KB_PER_MB),
         beatAgeMs: Math.round(current?.alive ? current.beatAgeMs : 0),
         droppedNotes: (vitals?.droppedNotes ?? 0) + (current?.meter.dropped ?? 0),
+        ...(extension.sandbox ? { sandboxMb: Math.ceil((current?.sandboxKb ?? 0) / 1024) } : {}),
         pids: current?.processes.running.map(({ pid }) => pid) ?? [],
       },
     ],
@@ -65,11 +76,14 @@ function inspectThread(thread: ExtensionThread, sessions: readonly Session[]): H
   };
 }
 
-function inspectUnresolved(failure: Failure): HostInspection['extensions'][number] {
+function inspectUnresolved({
+  tier,
+  ...failure
+}: Failure & { readonly tier: Tier }): HostInspection['extensions'][number] {
   return {
     name: failure.extension,
     path: failure.extension,
-    tier: 'trusted',
+    tier,
     state: 'failed',
     threads: [],
     failures: [failure],

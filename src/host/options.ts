@@ -2,7 +2,9 @@ import type { Logger as PinoLogger } from 'pino';
 import type { ProcessRequest } from '../shared/extension-api.ts';
 import type { JsonObject } from '../shared/json.ts';
 import type { Limits } from '../shared/limits.ts';
+import type { Permissions, PermissionUse, Tier } from '../shared/sandbox.ts';
 import type { Content, Failure, Progress, ToolDescriptor } from '../shared/tool.ts';
+import type { Ceiling } from './policy/grants.ts';
 
 /** An extension as the operator names it. */
 export interface ExtensionEntry {
@@ -12,6 +14,8 @@ export interface ExtensionEntry {
   readonly options?: JsonObject;
   /** Names of host variables that `api.env.get` may answer. Default none. */
   readonly env?: readonly string[];
+  /** `trusted` (default): whoever names it vouches for it. `sandboxed`: it runs in the engine, held to its grants. */
+  readonly tier?: Tier;
 }
 
 /** A tool of the host itself. It runs on the main thread; extensions can never replace it. */
@@ -68,6 +72,15 @@ export interface ExtensionHostOptions {
   readonly agentDir?: string;
   /** In load order, which decides who gets a name that two ask for. */
   readonly extensions?: readonly (string | ExtensionEntry)[];
+  /**
+   * Folders of drop-ins, one level deep, besides `<agentDir>/extensions`. What lies there is sandboxed, unless the operator
+   * granted it something (`caldera extensions grant`).
+   */
+  readonly extensionDirs?: readonly string[];
+  /** Picks up changes in those folders while running. Default false: `reload` does. */
+  readonly watch?: boolean;
+  /** What no grant goes beyond. */
+  readonly ceiling?: Ceiling;
   readonly builtinTools?: readonly BuiltinTool[];
   /** Values to take out of everything that leaves a worker; each of at least 6 characters. */
   readonly secrets?: readonly string[];
@@ -152,7 +165,14 @@ export interface HostInspection {
   readonly extensions: readonly {
     readonly name: string;
     readonly path: string;
-    readonly tier: 'trusted';
+    readonly tier: Tier;
+    /** Of a sandboxed extension: what it asked for, what it was granted, how often it used and was refused what. */
+    readonly permissions?: {
+      readonly requested: Permissions;
+      readonly granted: Permissions;
+      readonly used: PermissionUse['used'];
+      readonly denied: PermissionUse['denied'];
+    };
     readonly state: ExtensionState;
     readonly threads: readonly {
       readonly state: ExtensionState;
@@ -167,6 +187,8 @@ export interface HostInspection {
       readonly beatAgeMs: number;
       /** Log records, progress, notices and status that were over the limits and are lost. */
       readonly droppedNotes: number;
+      /** Linear memory of the engine's machines, idle ones included; of a sandboxed extension. */
+      readonly sandboxMb?: number;
       readonly pids: readonly number[];
     }[];
     readonly failures: readonly Failure[];

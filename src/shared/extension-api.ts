@@ -28,6 +28,9 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { Limits } from './limits.ts';
 import type { Content, ExecutionMode, Progress, ToolAnnotations, ToolSource } from './tool.ts';
 
+export type { SandboxFiles, SandboxMcp, SandboxRequest, SandboxResponse, SandboxStorage } from './sandbox-library.ts';
+
+export { fetch, fs, mcp, storage } from './sandbox-library.ts';
 export type {
   BeforeAgentStartEvent,
   BeforeAgentStartResult,

@@ -73,6 +73,16 @@ export interface Limits {
   /** So many deaths within `crashLoopWindowMs` end the restarts until `reload`. */
   readonly crashLoopDeaths: number;
   readonly crashLoopWindowMs: number;
+  /** Objects, strings and code of one sandboxed instance. A manifest can ask for less. */
+  readonly sandboxMemoryMb: number;
+  /** CPU time of one call of a sandboxed extension. */
+  readonly sandboxCpuMs: number;
+  /** Wall time of the same. */
+  readonly sandboxCallMs: number;
+  /** One result of a sandboxed extension as JSON. */
+  readonly sandboxResultBytes: number;
+  /** Linear memory of all sandboxed instances of the host; above it a new session goes without its sandboxed extensions. */
+  readonly sandboxTotalMb: number;
 }
 
 /** The defaults. `docs/configuration.md` has them with the reasons. */
@@ -113,6 +123,11 @@ export const DEFAULT_LIMITS: Limits = {
   restartBackoffMs: [0, 1000, 4000, 16_000],
   crashLoopDeaths: 5,
   crashLoopWindowMs: 300_000,
+  sandboxMemoryMb: 32,
+  sandboxCpuMs: 1000,
+  sandboxCallMs: 10_000,
+  sandboxResultBytes: 64 * 1024,
+  sandboxTotalMb: 512,
 };
 
 /** Limits that may be 0; every other one must be positive. */

@@ -11,6 +11,7 @@ import { EVENT_NAMES, type EventName, type EventPayload } from './events.ts';
 import type { JsonObject } from './json.ts';
 import type { Limits } from './limits.ts';
 import type { MessagePortLike } from './port-endpoint.ts';
+import { type PermissionUse, PermissionUseSchema, type SandboxBoot } from './sandbox.ts';
 import { type Content, ContentSchema, type Failure, type Progress, ProgressSchema, type ToolSource } from './tool.ts';
 
 // ── Start of a thread ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -32,6 +33,8 @@ export interface ThreadBoot {
   readonly overlapBytes: number;
   /** Where the thread says that it lives; see `vitals.ts`. */
   readonly vitals: SharedArrayBuffer;
+  /** Present for a sandboxed extension: it is evaluated in an engine of its own, held to this. */
+  readonly sandbox?: SandboxBoot;
   readonly control: MessagePortLike;
 }
 
@@ -187,7 +190,9 @@ export type ThreadNote =
       readonly sessionId?: string;
     }
   /** An error that nobody caught ends the thread. It still runs, so that the children it has can be ended and reaped first. */
-  | { readonly type: 'dying'; readonly message: string };
+  | { readonly type: 'dying'; readonly message: string }
+  /** Counts since the thread began; at most ten a second. */
+  | { readonly type: 'permission-use'; readonly use: PermissionUse };
 
 /** On a session's port, so that a call's progress arrives before its result. */
 export type SessionNote =
@@ -216,6 +221,7 @@ export const ThreadNoteSchema: z.ZodType<ThreadNote> = z.discriminatedUnion('typ
     sessionId: z.exactOptional(z.string()),
   }),
   z.object({ type: z.literal('dying'), message: z.string() }),
+  z.object({ type: z.literal('permission-use'), use: PermissionUseSchema }),
 ]);
 
 export const SessionNoteSchema: z.ZodType<SessionNote> = z.discriminatedUnion('type', [
@@ -253,6 +259,8 @@ export const HOST_REQUESTS = {
     ]),
   }),
   'cache.drop': z.object({ key: z.string() }),
+  /** Calls a tool of an MCP server in the session that asks; answered with its result. For whom the permission `mcp` was granted. */
+  'tool.call': z.object({ server: z.string(), tool: z.string(), arguments: z.unknown() }),
 } as const;
 
 export type HostRequestName = keyof typeof HOST_REQUESTS;
@@ -274,6 +282,7 @@ export interface HostAnswers {
     | { readonly state: 'value'; readonly value: unknown; readonly ticket?: number };
   'cache.settle': null;
   'cache.drop': null;
+  'tool.call': unknown;
 }
 
 /** The envelope of a request on the wire; `{ note }` is the other message a worker may post. */

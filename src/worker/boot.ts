@@ -12,3 +12,10 @@ export function takeBoot(): ThreadBoot {
   for (const name of Object.keys(given)) delete given[name];
   return boot;
 }
+
+/** The linear memory of the sandbox's machines: V8 counts it as external memory, and it has a limit of its own. */
+export function apartBytesOf({ sandbox }: ThreadBoot): () => number {
+  if (!sandbox) return () => 0;
+  const words = new Int32Array(sandbox.memoryKb);
+  return () => Atomics.load(words, 0) * 1024;
+}

@@ -1,5 +1,5 @@
 // A worker thread starts here. Keep it tiny: coverage does not see into threads, runtime.ts is tested over a MessageChannel.
-import { takeBoot } from './boot.ts';
+import { apartBytesOf, takeBoot } from './boot.ts';
 import { watchChildren } from './child-watch.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { endInOrder } from './orderly-end.ts';
@@ -11,4 +11,4 @@ const { log, ledger, vitals, note } = startRuntime(boot);
 captureOutput(log);
 watchChildren(ledger);
 endInOrder(ledger, note);
-startHeartbeat(vitals, boot.limits);
+startHeartbeat(vitals, boot.limits, apartBytesOf(boot));

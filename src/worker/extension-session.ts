@@ -18,6 +18,7 @@ import {
 } from '../shared/protocol.ts';
 import { cutWithOverlap, TEXT_CAPS } from '../shared/text-caps.ts';
 import type { Failure } from '../shared/tool.ts';
+import type { Instance } from './boot-loader.ts';
 import { CallRunner } from './call-runner.ts';
 import { EventHandlers } from './event-handlers.ts';
 import { createExtensionApi } from './extension-api-object.ts';
@@ -84,6 +85,11 @@ export class ExtensionSession implements SessionRemote {
       overlapBytes: services.overlapBytes,
       onProgress: (callId, progress) => this.#note({ type: 'progress', callId, progress }),
     });
+  }
+
+  /** What the extension is told of this session. */
+  get instance(): Instance {
+    return { context: this.#context, callTool: (request) => this.#host.request('tool.call', request) };
   }
 
   /** Runs the factory. @throws ACTIVATION_TIMEOUT, or whatever the factory threw; nothing is registered then */

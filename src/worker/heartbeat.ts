@@ -15,10 +15,11 @@ const COLLECT_PAUSE_FACTOR = 2;
 /**
  * Beats from the thread's event loop: a thread that spins, waits or is stopped no longer does, and the host sees it. The
  * timer keeps no thread alive. Timers are imported, not global: an extension may replace the globals.
+ * `apartBytes`: external memory that is held to a limit of its own (the sandbox's machines).
  */
-export function startHeartbeat(vitals: VitalsWriter, limits: Limits): void {
+export function startHeartbeat(vitals: VitalsWriter, limits: Limits, apartBytes: () => number = () => 0): void {
   vitals.setThreadId(kernelThreadId());
-  const memory = new MemoryGauge(vitals, limits.softMemoryMb * MB);
+  const memory = new MemoryGauge(vitals, limits.softMemoryMb * MB, apartBytes);
   let close: NodeJS.Timeout | undefined;
   const look = (): void => {
     const isClose = memory.measure() > limits.softMemoryMb * MB * CLOSE_LOOK_SHARE;
@@ -40,10 +41,12 @@ export function startHeartbeat(vitals: VitalsWriter, limits: Limits): void {
 class MemoryGauge {
   readonly #vitals: VitalsWriter;
   readonly #limitBytes: number;
+  readonly #apartBytes: () => number;
   #collect: (() => void) | undefined;
   #collectAgainAt = 0;
 
-  constructor(vitals: VitalsWriter, limitBytes: number) {
+  constructor(vitals: VitalsWriter, limitBytes: number, apartBytes: () => number) {
+    this.#apartBytes = apartBytes;
     this.#vitals = vitals;
     this.#limitBytes = limitBytes;
   }
@@ -62,7 +65,8 @@ class MemoryGauge {
   }
 
   #read(collected = false): number {
-    const { used_heap_size: heap, external_memory: external } = getHeapStatistics();
+    const { used_heap_size: heap, external_memory: all } = getHeapStatistics();
+    const external = Math.max(0, all - this.#apartBytes());
     // Above the limit only what a collection has left is told: the host ends the thread for it.
     if (collected || heap + external <= this.#limitBytes) this.#vitals.setMemory(heap, external);
     return heap + external;

@@ -1,11 +1,10 @@
 import * as Comlink from 'comlink';
 import { toWireError } from '../shared/errors.ts';
-import type { ExtensionFactory } from '../shared/extension-api.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { type MessagePortLike, portEndpoint } from '../shared/port-endpoint.ts';
 import type { Commit, Outcome, SessionOpening, ThreadBoot, ThreadNote, ThreadRemote } from '../shared/protocol.ts';
 import { VitalsWriter } from '../shared/vitals.ts';
-import { loadExtension } from './extension-loader.ts';
+import { type LoadedExtension, loadBoot } from './boot-loader.ts';
 import { ExtensionSession, type ThreadServices } from './extension-session.ts';
 import { HostClient, RequestBudget } from './host-client.ts';
 import { LogForwarder } from './log-forwarder.ts';
@@ -43,17 +42,17 @@ export function startRuntime(boot: ThreadBoot): Runtime {
     budget,
     ledger,
   };
-  serve(boot.control, new ThreadRuntime(boot.url, services));
+  serve(boot.control, new ThreadRuntime(() => loadBoot(boot, note), services));
   return { log, ledger, vitals, note };
 }
 
 class ThreadRuntime implements ThreadRemote {
-  readonly #url: string;
+  readonly #load: () => Promise<LoadedExtension>;
   readonly #services: ThreadServices;
-  #factory: Promise<ExtensionFactory> | undefined;
+  #extension: Promise<LoadedExtension> | undefined;
 
-  constructor(url: string, services: ThreadServices) {
-    this.#url = url;
+  constructor(load: () => Promise<LoadedExtension>, services: ThreadServices) {
+    this.#load = load;
     this.#services = services;
   }
 
@@ -70,7 +69,7 @@ class ThreadRuntime implements ThreadRemote {
       // Served before the factory runs: what it asks of the host is answered on this port.
       serve(port, session);
       port.on('close', () => void session.close());
-      return session.activate(await this.#loaded());
+      return session.activate((await this.#loaded()).factoryFor(session.instance));
     });
   }
 
@@ -90,9 +89,9 @@ class ThreadRuntime implements ThreadRemote {
     this.#services.control.answer(id, outcome);
   }
 
-  #loaded(): Promise<ExtensionFactory> {
-    this.#factory ??= loadExtension(this.#url);
-    return this.#factory;
+  #loaded(): Promise<LoadedExtension> {
+    this.#extension ??= this.#load();
+    return this.#extension;
   }
 }
 

@@ -46,5 +46,10 @@ test('the limits and their defaults are these', () => {
     restartBackoffMs: [0, 1000, 4000, 16_000],
     crashLoopDeaths: 5,
     crashLoopWindowMs: 300_000,
+    sandboxMemoryMb: 32,
+    sandboxCpuMs: 1000,
+    sandboxCallMs: 10_000,
+    sandboxResultBytes: 64 * KiB,
+    sandboxTotalMb: 512,
   });
 });

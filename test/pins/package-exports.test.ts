@@ -52,6 +52,10 @@ describe('the package', () => {
     expect(Object.keys(await import('../../src/shared/extension-api.ts')).sort(), BREAKING).toEqual([
       'ToolExecutionError',
       'defineExtension',
+      'fetch',
+      'fs',
+      'mcp',
+      'storage',
     ]);
   });
 });

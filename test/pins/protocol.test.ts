@@ -52,6 +52,7 @@ describe('worker → host', () => {
       'cache.claim': ['key', 'persist'],
       'cache.settle': ['ticket', 'outcome'],
       'cache.drop': ['key'],
+      'tool.call': ['server', 'tool', 'arguments'],
     });
     expect(payloadOf(HostRequestSchema.shape.request), GROWTH).toEqual(['id', 'op', 'payload']);
   });
@@ -61,6 +62,7 @@ describe('worker → host', () => {
       log: ['level', 'message', 'facts?'],
       process: ['pid', 'group', 'state', 'start?', 'server?', 'sessionId?'],
       dying: ['message'],
+      'permission-use': ['use'],
     });
     expect(LOG_LEVELS, GROWTH).toEqual(['debug', 'info', 'warn', 'error']);
   });

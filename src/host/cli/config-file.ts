@@ -5,6 +5,7 @@ import { isRecord, type JsonObject, setOwn } from '../../shared/json.ts';
 import { DEFAULT_LIMITS, type Limits, resolveLimits } from '../../shared/limits.ts';
 import { type McpOptions, parseMcpOptions } from '../../shared/mcp-options.ts';
 import { kindOf, OptionReader } from '../../shared/option-reader.ts';
+import type { Tier } from '../../shared/sandbox.ts';
 import { type DocumentProblem, JsoncDocument } from '../jsonc-document.ts';
 import type { ExtensionEntry } from '../options.ts';
 import { MIN_SECRET_LENGTH } from '../policy/secret-values.ts';
@@ -14,6 +15,8 @@ import { pathInProblem } from '../problem-path.ts';
 export interface CliConfig {
   readonly mcp: McpOptions;
   readonly extensions: readonly ExtensionEntry[];
+  /** Folders of drop-ins. */
+  readonly extensionDirs: readonly string[];
   readonly limits: Partial<Limits>;
   /** Values that must never come out; `${env:NAME}` is expanded. */
   readonly secrets: readonly string[];
@@ -26,14 +29,12 @@ export interface ConfigFile {
   readonly problems: readonly string[];
 }
 
-const KEYS = ['mcp', 'extensions', 'secrets', 'limits'];
-const LATER_KEYS = ['extensionDirs'];
-const EXTENSION_KEYS = ['path', 'options', 'env'];
-const LATER_EXTENSION_KEYS = ['tier'];
+const KEYS = ['mcp', 'extensions', 'extensionDirs', 'secrets', 'limits'];
+const EXTENSION_KEYS = ['path', 'options', 'env', 'tier'];
 
 /** Reads one file of our own format: JSON with comments; paths in it are relative to its folder. Never throws. */
 export function readConfigFile(file: string, env: Readonly<Record<string, string | undefined>>): ConfigFile {
-  const nothing: CliConfig = { mcp: {}, extensions: [], limits: {}, secrets: [] };
+  const nothing: CliConfig = { mcp: {}, extensions: [], extensionDirs: [], limits: {}, secrets: [] };
   let content: string;
   try {
     content = readFileSync(file, 'utf8');
@@ -62,10 +63,11 @@ function readSections(
   problems: string[],
 ): CliConfig {
   const read = new OptionReader(value, '', problems);
-  read.refuseUnknown(KEYS, LATER_KEYS);
+  read.refuseUnknown(KEYS);
   return {
     mcp: readMcp(read.value('mcp'), folder, problems),
     extensions: readExtensions(read, folder, problems),
+    extensionDirs: read.texts('extensionDirs').map((given) => pathFrom(folder, given)),
     limits: readLimits(read, problems),
     secrets: readSecrets(read, env),
   };
@@ -102,7 +104,7 @@ function readExtensions(read: OptionReader, folder: string, problems: string[]):
 }
 
 function readExtension(read: OptionReader, folder: string): ExtensionEntry {
-  read.refuseUnknown(EXTENSION_KEYS, LATER_EXTENSION_KEYS);
+  read.refuseUnknown(EXTENSION_KEYS);
   const path = read.text('path', '');
   if (path === '') read.problem('path', "is missing; give the extension's file or folder");
   const options = read.record('options', '{ "name": "value" }');
@@ -110,6 +112,7 @@ function readExtension(read: OptionReader, folder: string): ExtensionEntry {
     path: pathFrom(folder, path),
     ...(options ? { options: options as JsonObject } : {}),
     ...(read.has('env') ? { env: read.texts('env') } : {}),
+    ...(read.has('tier') ? { tier: read.oneOf<Tier>('tier', ['trusted', 'sandboxed'], 'trusted') } : {}),
   };
 }
 

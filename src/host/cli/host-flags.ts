@@ -13,6 +13,7 @@ export interface HostFlags {
   readonly agentDir?: string;
   readonly cwd?: string;
   readonly extension?: readonly string[];
+  readonly extensionDir?: readonly string[];
   readonly server?: readonly string[];
   readonly logLevel: LogLevelName;
 }
@@ -33,6 +34,11 @@ export function addHostFlags(command: Command): Command {
       'workspace of sessions that name none, and what their relative ones start from (default: here)',
     )
     .option('--extension <path>', "an extension's file or folder; it is trusted; can be given again", collect)
+    .option(
+      '--extension-dir <dir>',
+      'a folder of drop-ins, which are sandboxed; besides <agent-dir>/extensions; can be given again',
+      collect,
+    )
     .option('--server <name>', 'offer only this configured MCP server; can be given again', collect)
     .addOption(logLevelOption());
 }
@@ -50,6 +56,7 @@ export function createHost(flags: HostFlags, logger: Logger): ExtensionHost {
   return new ExtensionHost({
     ...(flags.agentDir === undefined ? {} : { agentDir: resolve(flags.agentDir) }),
     extensions: [mcpExtension(config.mcp), ...config.extensions, ...(flags.extension ?? []).map(extensionPath)],
+    extensionDirs: [...config.extensionDirs, ...(flags.extensionDir ?? []).map((folder) => resolve(folder))],
     limits: config.limits,
     secrets: config.secrets,
     logger,

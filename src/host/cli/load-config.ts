@@ -52,6 +52,7 @@ function merge(configs: readonly CliConfig[]): CliConfig {
   return {
     mcp: { ...Object.assign({}, ...backwards.map(({ mcp }) => mcp)), servers },
     extensions: configs.flatMap(({ extensions }) => extensions),
+    extensionDirs: configs.flatMap(({ extensionDirs }) => extensionDirs),
     limits: Object.assign({}, ...backwards.map(({ limits }) => limits)),
     secrets: configs.flatMap(({ secrets }) => secrets),
   };

@@ -5,6 +5,7 @@ import { callCommand } from './call.ts';
 import type { CommandFactory } from './cli-command.ts';
 import { demoCommand } from './demo.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.ts';
+import { extensionsCommand } from './extensions.ts';
 import { mcpCommand } from './mcp.ts';
 import { rpcCommand } from './rpc.ts';
 import { runCommand } from './run.ts';
@@ -18,6 +19,7 @@ const COMMANDS: readonly CommandFactory[] = [
   mcpCommand,
   rpcCommand,
   runCommand,
+  extensionsCommand,
 ];
 
 const HELP = `

@@ -158,6 +158,7 @@ export class ExtensionSession {
   async #activateIn(reason: SessionStartReason): Promise<Attachment> {
     const generation = await this.thread.acquire();
     this.#throwIfClosed();
+    this.thread.admit();
     const { port1, port2 } = new MessageChannel();
     const link: Link<SessionRemote, SessionNote> = new Link({
       port: port1,

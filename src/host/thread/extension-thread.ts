@@ -1,8 +1,17 @@
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExtensionHostError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { ThreadNote } from '../../shared/protocol.ts';
+import {
+  addUse,
+  NO_USE,
+  type Permissions,
+  type PermissionUse,
+  type SandboxBoot,
+  type Tier,
+} from '../../shared/sandbox.ts';
 import type { ExtensionState } from '../options.ts';
 import type { ProcessGuard } from './process-guard.ts';
 import { ThreadGeneration } from './thread-generation.ts';
@@ -19,6 +28,11 @@ export interface ResolvedExtension {
   readonly options: JsonObject;
   /** Host variables it may read. */
   readonly env: readonly string[];
+  readonly tier: Tier;
+  /** What its manifest asks for; of an extension that nobody vouched for. */
+  readonly requested?: Permissions;
+  /** How a sandboxed one is held. */
+  readonly sandbox?: Omit<SandboxBoot, 'storageFile' | 'memoryKb'> & { readonly storageName: string };
 }
 
 export interface ThreadServices {
@@ -41,6 +55,8 @@ export interface ThreadServices {
   readonly onDeath: (thread: ExtensionThread, generation: ThreadGeneration) => void;
   readonly onState: (thread: ExtensionThread, reason: string | undefined) => void;
   readonly redactTable: (value: unknown) => unknown;
+  /** @throws HOST_BUSY when the sandboxed machines of the host hold all the memory they may */
+  readonly admitSandbox: () => void;
 }
 
 /**
@@ -48,10 +64,12 @@ export interface ThreadServices {
  * a back-off; deaths that follow one another too fast end that until `reload`.
  */
 export class ExtensionThread {
-  readonly extension: ResolvedExtension;
   readonly tables: ToolTableStore;
   readonly #services: ThreadServices;
   readonly #ending = new AbortController();
+  #extension: ResolvedExtension;
+  #pastUse = NO_USE;
+  #use = NO_USE;
   #state: ExtensionState = 'loading';
   #reason: ExtensionHostError | undefined;
   #generation: ThreadGeneration | undefined;
@@ -60,9 +78,19 @@ export class ExtensionThread {
   #deaths: number[] = [];
 
   constructor(extension: ResolvedExtension, services: ThreadServices) {
-    this.extension = extension;
+    this.#extension = extension;
     this.#services = services;
     this.tables = new ToolTableStore(extension.id, services.redactTable);
+  }
+
+  /** As it was resolved; a reload can resolve it anew. */
+  get extension(): ResolvedExtension {
+    return this.#extension;
+  }
+
+  /** How often it used and was refused which permission, over all its lives. */
+  get permissionUse(): PermissionUse {
+    return addUse(this.#pastUse, this.#use);
   }
 
   get state(): ExtensionState {
@@ -99,18 +127,25 @@ export class ExtensionThread {
 
   /** The operator's settings are others; a thread that starts meanwhile gets them at its start. */
   async tellSettings(settings: JsonObject): Promise<void> {
-    await this.#generation?.tellSettings(settings);
+    // A sandboxed extension is told none of them.
+    if (!this.#extension.sandbox) await this.#generation?.tellSettings(settings);
   }
 
   /** A new thread, whatever became of the old one; deaths so far are forgotten. */
-  async reload(): Promise<void> {
+  async reload(extension: ResolvedExtension = this.#extension): Promise<void> {
     if (this.#state === 'closed') throw this.#refusal();
     await this.#starting?.catch(() => {});
     const old = this.#generation;
     this.#deaths = [];
+    this.#extension = extension;
     this.#setState('loading');
     await old?.end(new ExtensionHostError('THREAD_EXITED', `extension ${this.extension.id} was reloaded`), 1000);
     await this.acquire();
+  }
+
+  /** Called before another instance begins. @throws HOST_BUSY */
+  admit(): void {
+    if (this.#extension.sandbox) this.#services.admitSandbox();
   }
 
   async close(graceMs: number): Promise<void> {
@@ -156,7 +191,7 @@ export class ExtensionThread {
       extension: id,
       url,
       options,
-      settings: settings(),
+      settings: this.#extension.sandbox ? {} : settings(),
       agentDir,
       limits,
       number: this.#count,
@@ -165,11 +200,25 @@ export class ExtensionThread {
       mark,
       watchdog,
       guard,
+      sandbox: this.#sandboxBoot(),
       onLog: (note) => onLog(id, note),
+      onPermissionUse: (use) => {
+        this.#use = use;
+      },
       onRequest: (op, payload) => onRequest(this, generation, op, payload),
     });
     void generation.died.then((cause) => this.#died(generation, cause));
     return generation;
+  }
+
+  #sandboxBoot(): SandboxBoot | undefined {
+    this.#pastUse = addUse(this.#pastUse, this.#use);
+    this.#use = NO_USE;
+    const { sandbox } = this.#extension;
+    if (!sandbox) return undefined;
+    const { storageName, ...boot } = sandbox;
+    const storageFile = path.join(this.#services.agentDir, 'extension-storage', storageName);
+    return { ...boot, storageFile, memoryKb: new SharedArrayBuffer(4) };
   }
 
   #died(generation: ThreadGeneration, cause: ExtensionHostError): void {

@@ -31,6 +31,8 @@ export interface RequestServices {
     requester: Requester,
   ) => Promise<HostAnswers['process.prepare']>;
   readonly readEnv: (name: string, requester: Requester) => string | undefined;
+  /** @throws PERMISSION_DENIED for what the extension was not granted */
+  readonly callTool: (request: HostRequestPayload<'tool.call'>, requester: Requester) => Promise<unknown>;
 }
 
 type Handlers = {
@@ -63,6 +65,7 @@ const handlers: Handlers = {
     cache.drop(extension, key);
     return null;
   },
+  'tool.call': (request, requester, { callTool }) => callTool(request, requester),
 };
 
 /** Answers one request of a thread from the closed table. @throws PROTOCOL for an unknown one or a wrong payload */

@@ -12,6 +12,7 @@ import {
   ThreadNoteSchema,
   type ThreadRemote,
 } from '../../shared/protocol.ts';
+import type { PermissionUse, SandboxBoot } from '../../shared/sandbox.ts';
 import { createVitals, readVitals, type Vitals } from '../../shared/vitals.ts';
 import { InboundMeter } from './inbound-meter.ts';
 import { Link } from './link.ts';
@@ -45,7 +46,9 @@ export interface GenerationOptions {
   readonly mark: string;
   readonly watchdog: Watchdog;
   readonly guard: Pick<ProcessGuard, 'add' | 'remove'>;
+  readonly sandbox: SandboxBoot | undefined;
   readonly onLog: (note: Extract<ThreadNote, { type: 'log' }>) => void;
+  readonly onPermissionUse: (use: PermissionUse) => void;
   readonly onRequest: (op: string, payload: unknown) => Promise<unknown>;
 }
 
@@ -152,6 +155,12 @@ export class ThreadGeneration {
     return this.#worker.performance.eventLoopUtilization().utilization;
   }
 
+  /** Linear memory of its sandboxed machines, in KiB. */
+  get sandboxKb(): number {
+    const { sandbox } = this.#options;
+    return sandbox && this.#alive ? Atomics.load(new Int32Array(sandbox.memoryKb), 0) : 0;
+  }
+
   /** Imports the extension. @throws EXTENSION_LOAD_FAILED with the file's message, its time, or the end of the thread */
   async load(): Promise<void> {
     const { loadMs } = this.#options.limits;
@@ -225,7 +234,7 @@ export class ThreadGeneration {
   }
 
   #startWorker(control: MessagePort): Worker {
-    const { extension, url, options, settings, agentDir, limits, number, overlapBytes, env } = this.#options;
+    const { extension, url, options, settings, agentDir, limits, number, overlapBytes, env, sandbox } = this.#options;
     const vitals = this.#vitals;
     const boot = {
       extension,
@@ -237,6 +246,7 @@ export class ThreadGeneration {
       generation: number,
       overlapBytes,
       vitals,
+      ...(sandbox ? { sandbox } : {}),
       control,
     };
     const worker = startWorker(boot, control, env);
@@ -250,6 +260,9 @@ export class ThreadGeneration {
     switch (note.type) {
       case 'log':
         onLog(note);
+        break;
+      case 'permission-use':
+        this.#options.onPermissionUse(note.use);
         break;
       case 'process':
         this.processes.note(note);

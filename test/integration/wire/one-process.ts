@@ -84,7 +84,6 @@ export function startWire({ url, options = {}, onRequest }: WireOptions): Wire {
     generation: 1,
     overlapBytes: 64,
     vitals: createVitals(),
-    settings: {},
     control: control.port2,
   });
   const sessionPort = Comlink.transfer(session.port2, [session.port2]);

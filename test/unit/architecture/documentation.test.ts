@@ -40,6 +40,9 @@ const keys = <T>(all: Record<keyof Required<T> & string, true>) => Object.keys(a
 const hostOptions = keys<ExtensionHostOptions>({
   agentDir: true,
   extensions: true,
+  extensionDirs: true,
+  watch: true,
+  ceiling: true,
   builtinTools: true,
   secrets: true,
   hostEnv: true,

@@ -10,7 +10,7 @@ import { importsOf, type Room, roomOf, type SourceImport, sourceFiles, sourceImp
 const ALLOWED: Readonly<Record<Room, readonly Room[]>> = {
   shared: ['shared'],
   host: ['host', 'shared'],
-  worker: ['worker', 'shared'],
+  worker: ['worker', 'worker/sandbox', 'shared'],
   'worker/mcp': ['worker/mcp', 'shared'],
   'worker/proxy': ['worker/proxy', 'shared'],
   'worker/sandbox': ['worker/sandbox', 'shared'],
@@ -42,7 +42,7 @@ describe('rooms', () => {
     expect(crossing.map(show)).toEqual([]);
   });
 
-  test.each(['shared', 'host', 'worker', 'worker/mcp'] as const)('%s is not empty', (room) => {
+  test.each(['shared', 'host', 'worker', 'worker/mcp', 'worker/sandbox'] as const)('%s is not empty', (room) => {
     expect(files(room).length).toBeGreaterThan(0);
   });
 
@@ -50,6 +50,9 @@ describe('rooms', () => {
     ['host', 'shared'],
     ['worker', 'shared'],
     ['worker/mcp', 'shared'],
+    ['worker', 'worker/sandbox'],
+    ['worker/sandbox', 'shared'],
+    ['worker/sandbox', 'worker/sandbox'],
     ['host', 'host'],
     ['worker', 'worker'],
     ['worker/mcp', 'worker/mcp'],
@@ -64,6 +67,9 @@ describe('rooms', () => {
     ['worker/mcp', 'host'],
     ['worker/mcp', 'worker'],
     ['worker', 'worker/mcp'],
+    ['worker/sandbox', 'worker'],
+    ['worker/sandbox', 'worker/mcp'],
+    ['host', 'worker/sandbox'],
     ['shared', 'host'],
     ['shared', 'worker'],
   ] as const)('%s imports nothing from %s', (from, to) => {

@@ -96,7 +96,7 @@ describe('loadConfig', () => {
     );
     const config = loadConfig([one, two], {});
     expect(JSON.stringify(config)).toBe(
-      '{"mcp":{"servers":{"a":{"command":"1"},"__proto__":{"command":"3"}},"activationWaitSeconds":2},"extensions":[],"limits":{"textLines":1,"textBytes":2},"secrets":["secret-1","secret-2"]}',
+      '{"mcp":{"servers":{"a":{"command":"1"},"__proto__":{"command":"3"}},"activationWaitSeconds":2},"extensions":[],"extensionDirs":[],"limits":{"textLines":1,"textBytes":2},"secrets":["secret-1","secret-2"]}',
     );
   });
 
@@ -111,7 +111,13 @@ describe('loadConfig', () => {
   });
 
   it('without a file is empty', () => {
-    expect(loadConfig([], {})).toEqual({ mcp: { servers: {} }, extensions: [], limits: {}, secrets: [] });
+    expect(loadConfig([], {})).toEqual({
+      mcp: { servers: {} },
+      extensions: [],
+      extensionDirs: [],
+      limits: {},
+      secrets: [],
+    });
   });
 });
 
