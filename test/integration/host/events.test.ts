@@ -70,11 +70,11 @@ test('tool_result observes what the caller gets, without secrets', async () => {
   expect(readFileSync(file, 'utf8').match(/tool_result.*hunter2/)).toBeNull();
 });
 
-test('process_spawn gets the request without secrets and adds to its environment; the owner mark stays', async () => {
+test('process_spawn gets the request without secrets and adds to its environment; the marks stay', async () => {
   const { file, seen } = logIn();
   const extensions = [
     { path, options: { log: file } },
-    { path, options: { log: file, name: 'a', env: { ADDED: 'a', PLAIN: null, CALDERA_OWNER: 'me', TZ: 'UTC' } } },
+    { path, options: { log: file, name: 'a', env: { ADDED: 'a', PLAIN: null, CALDERA_OWNER: 'me', CALDERA_THREAD: null, TZ: 'UTC' } } },
     { path, options: { log: file, name: 'b', env: { ADDED: 'b' } } },
   ];
   const hostEnv = () => ({ PATH: '/bin', PLAIN: 'plain', MY_TOKEN: 'a-secret-1234' });
@@ -87,6 +87,7 @@ test('process_spawn gets the request without secrets and adds to its environment
   expect(env).toMatchObject({ PATH: '/bin', ADDED: 'b', TZ: 'UTC', GIVEN: '[REDACTED]' });
   expect(env).not.toHaveProperty('PLAIN');
   expect(env['CALDERA_OWNER']).toMatch(/^\d+:/);
+  expect(env['CALDERA_THREAD']).toMatch(/^\d*:[0-9a-f]{8}:[^:]+#1$/);
   expect(seen('process_spawn').map(({ by }) => by)).toEqual(['', 'a', 'b']);
   expect(seen('process_spawn')[0]).toMatchObject({
     purpose: 'tool',
@@ -101,7 +102,7 @@ test('a process without a session sees no handlers and no time zone', async () =
   const session = await openSession(host, { timeZone: 'Asia/Tokyo' });
   const text = textOf(await session.callTool({ name: 'prepare', arguments: { sessionless: true } }));
   const { env } = JSON.parse(text) as { env: Record<string, string> };
-  expect(Object.keys(env).filter((name) => !name.startsWith('CALDERA_'))).toEqual(['PATH']);
+  expect(Object.keys(env).sort()).toEqual(['CALDERA_OWNER', 'CALDERA_THREAD', 'PATH']);
   expect(seen('process_spawn')).toEqual([]);
 });
 

@@ -68,7 +68,7 @@ describe('notes that may be lost', () => {
   );
 
   test('of a console flood the last lines arrive, and how many are missing is told', async () => {
-    const host = makeHost(['misbehaves.mjs']);
+    const host = makeHost(['misbehaves.mjs'], { limits: { notesPerSecond: 100 } });
     const records: LogRecord[] = [];
     host.on('log', (record) => records.push(record));
     const session = await openSession(host);
