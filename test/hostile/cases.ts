@@ -263,7 +263,7 @@ export const CASES: readonly HostileCase[] = [
   // protocol
   {
     group: 'protocol',
-    name: 'returns __proto__, constructor and then as data',
+    name: 'returns the keys `__proto__`, `constructor` and `then` as data',
     trusted: 'contained',
     sandboxed: 'contained',
     attack:
