@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { ExtensionHostError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { nearestName } from '../../shared/nearest-name.ts';
-import type { ExtensionHost } from '../extension-host.ts';
-import type { Session } from '../session.ts';
 import type { WorkflowCatalog } from './capability.ts';
 import type { CheckpointSaver } from './checkpoint-saver.ts';
 import { type Deployment, parseDeployment } from './deployment.ts';
@@ -13,6 +11,7 @@ import { createFileSaver } from './file-saver.ts';
 import { mappedKeys } from './node-spec.ts';
 import { type RunOptions, type RunResult, runDeployment } from './run-deployment.ts';
 import type { ToolCallOptions, ToolCallOutcome } from './tool-executor.ts';
+import type { WorkflowHost, WorkflowSession } from './workflow-host.ts';
 
 export interface PlannerOptions {
   /** The workspace of its own session, and of runs that name none. */
@@ -21,6 +20,11 @@ export interface PlannerOptions {
   readonly deployments?: string;
   /** Keeps runs that are under way. Default: files in `<agentDir>/runs`. */
   readonly saver?: CheckpointSaver;
+}
+
+export interface CallCapabilityOptions extends ToolCallOptions {
+  /** Where to make the step. Default: the planner's own session. */
+  readonly session?: Pick<WorkflowSession, 'catalog' | 'executor'>;
 }
 
 export interface RunDeploymentOptions extends RunOptions {
@@ -39,12 +43,12 @@ const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
  * session of the planner's own, which is opened when it is first needed, so that a page one step opened is there for the next.
  */
 export class Planner {
-  readonly #host: ExtensionHost;
+  readonly #host: WorkflowHost;
   readonly #options: PlannerOptions;
-  #session: Promise<Session> | undefined;
+  #session: Promise<WorkflowSession> | undefined;
   #saver: Promise<CheckpointSaver> | undefined;
 
-  constructor(host: ExtensionHost, options: PlannerOptions) {
+  constructor(host: WorkflowHost, options: PlannerOptions) {
     this.#host = host;
     this.#options = options;
   }
@@ -72,7 +76,7 @@ export class Planner {
   async callCapability(
     name: string,
     input: Readonly<Record<string, unknown>> = {},
-    { session, ...options }: ToolCallOptions & { readonly session?: Session } = {},
+    { session, ...options }: CallCapabilityOptions = {},
   ): Promise<ToolCallOutcome> {
     const { catalog, executor } = session ?? (await this.#open());
     const capability = catalog.find((one) => one.name === name);
@@ -124,7 +128,7 @@ export class Planner {
     await this.close();
   }
 
-  #open(): Promise<Session> {
+  #open(): Promise<WorkflowSession> {
     this.#session ??= this.#host
       .openSession({ id: `planner-${randomUUID()}`, cwd: this.#options.cwd })
       .catch((error: unknown) => {

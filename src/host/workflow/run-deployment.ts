@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { abortError, ExtensionHostError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import type { Failure } from '../../shared/tool.ts';
 import { buildGraph, type GraphConfig, type WorkflowGraph } from './build-graph.ts';
-import type { WorkflowCatalog } from './capability.ts';
 import type { CheckpointSaver } from './checkpoint-saver.ts';
 import { type Deployment, deploymentError } from './deployment.ts';
 import { missingInput, problemsAgainst } from './deployment-fit.ts';
 import { INTERRUPTED } from './graph-node.ts';
 import type { NodeRecord, RunEvent, RunState } from './run-state.ts';
-import type { OutcomeName, ToolExecutor, ToolOutput } from './tool-executor.ts';
+import type { OutcomeName, ToolOutput } from './tool-executor.ts';
+import type { WorkflowSession } from './workflow-host.ts';
 
 /** What a run came to. Plain data. */
 export interface RunResult {
@@ -34,18 +33,11 @@ export interface RunOptions {
   readonly maxSteps?: number;
 }
 
-/** A session as a run needs it. */
-export interface RunSession {
-  readonly catalog: WorkflowCatalog;
-  readonly executor: ToolExecutor;
-  readonly failures: readonly Failure[];
-}
-
 export interface Run extends RunOptions {
   readonly runId: string;
   readonly deployment: Deployment;
   readonly input: JsonObject;
-  readonly session: RunSession;
+  readonly session: Pick<WorkflowSession, 'catalog' | 'executor' | 'failures'>;
   readonly saver: CheckpointSaver;
   /** Goes on with an earlier run of that id instead of beginning one. */
   readonly resume: boolean;

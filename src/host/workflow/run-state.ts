@@ -42,10 +42,7 @@ export interface RunUpdate {
   readonly trace: readonly RunEvent[];
 }
 
-/**
- * How the state takes updates, for a graph of your own: `Annotation.Root({ input: Annotation(), last: Annotation(),
- * nodes: Annotation(runChannels.nodes), epochs: Annotation(runChannels.epochs), trace: Annotation(runChannels.trace) })`.
- */
+/** How the state takes updates, for a graph of your own: what goes into LangGraph's `Annotation`, as docs/workflows.md shows. */
 export const runChannels = {
   nodes: { reducer: merge<NodeRecord>, default: (): Readonly<Record<string, NodeRecord>> => ({}) },
   epochs: { reducer: merge<string>, default: (): Readonly<Record<string, string>> => ({}) },

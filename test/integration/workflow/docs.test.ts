@@ -51,7 +51,7 @@ function runProgram(title: string, folder: string): string {
 describe('docs/workflows.md', { timeout: 60_000 }, () => {
   test('its first workflow runs as it is written there', async () => {
     const folder = folderOfThePage();
-    const [program, ...words] = block('sh run').match(/'[^']*'|\S+/g) ?? [];
+    const [program, ...words] = block('sh first-run').match(/'[^']*'|\S+/g) ?? [];
     expect(program).toBe('caldera');
     const { code, stdout } = await runCommandLine(
       [...words.map((word) => word.replace(/^'|'$/g, '')), '--agent-dir', join(folder, 'agent')],
