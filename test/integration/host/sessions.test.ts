@@ -76,7 +76,8 @@ test('a log flood is dropped over the limit and counted', async () => {
   const session = await openSession(host);
   await session.callTool({ name: 'flood', arguments: { records: 1000 } });
   await waitUntil(() => records.some(({ message }) => /\d+ log records dropped/.test(message)), 'the count');
-  expect(records.filter(({ message }) => message === 'flood').length).toBeLessThanOrEqual(50);
+  // 50 a second, and a machine with other work may need several for the thousand.
+  expect(records.filter(({ message }) => message === 'flood').length).toBeLessThan(500);
 });
 
 test('a restart shuts the conversation down and starts it on the same instance', async () => {
