@@ -192,6 +192,7 @@ export class ExtensionHost {
       onRequest: (opened, instance, generation, op, payload) =>
         this.#answer(instance.thread, generation, op, payload, opened),
       onClosed: (closed) => this.#sessions.delete(closed.id),
+      ...(this.#options.approve === undefined ? {} : { approve: this.#options.approve }),
     });
     this.#sessions.set(id, session);
     await this.#openOrAbort(session, signal);
@@ -455,8 +456,13 @@ export class ExtensionHost {
 }
 
 function askingSession(session: Session): NonNullable<Requester['session']> {
-  const { id, timeZone } = session;
-  return { id, ...(timeZone === undefined ? {} : { timeZone }), onSpawn: (event) => session.onSpawn(event) };
+  const { id, timeZone, questions } = session;
+  return {
+    id,
+    ...(timeZone === undefined ? {} : { timeZone }),
+    onSpawn: (event) => session.onSpawn(event),
+    questions,
+  };
 }
 
 /** @throws INVALID_ARGUMENT */

@@ -8,7 +8,7 @@ const PLAYWRIGHT_MCP_VERSION = '0.0.83';
 export const PLAYWRIGHT_SERVER = 'playwright';
 
 /** The workspace's folder for screenshots, PDFs and downloads. */
-const BROWSER_FOLDER = 'browser';
+export const BROWSER_FOLDER = 'browser';
 
 const PROFILE_FOLDER = '.caldera/browser-profile';
 
