@@ -1,8 +1,9 @@
 /** The browser preset keeps logins: a real cookie of a real page, in the profile of the workspace, over every kind of stop. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type ExtensionHost, mcpExtension, type Session } from '../../src/host/index.ts';
+import { RpcClient } from '../integration/cli/rpc-client.ts';
 import { makeHost, openSession, textOf } from '../support/extension-fixtures.ts';
 import { type LoginPage, serveLogin } from '../support/login-page.ts';
 import { installedPreset } from '../support/preset.ts';
@@ -56,6 +57,20 @@ describe('a login', { timeout: 180_000 }, () => {
     const host = presetHost();
     await login(await openSession(host, { cwd }));
     await host.close();
+    expect(processesWith(cwd)).toEqual([]);
+    expect(await go(await openSession(presetHost(), { cwd }), page.url)).toContain('Welcome back, Ada');
+  });
+
+  test('survives SIGTERM of the program around the host, which leaves no process', async () => {
+    const cwd = makeWorkspace('browser');
+    const file = join(makeWorkspace('config'), 'caldera.json');
+    writeFileSync(file, JSON.stringify({ mcp: { playwright: installedPreset(), environment: false } }));
+    const client = new RpcClient(['--config', file]).read();
+    await client.result('session/open', { sessionId: 'a', cwd }, 120_000);
+    expect(await client.call('a', 'browser_navigate', { url: page.login }, 120_000)).not.toMatch(/Error/);
+    client.process.kill('SIGTERM');
+    // As a shell says it: 128 and the number of the signal.
+    expect(await client.exited).toEqual({ code: 143, signal: null });
     expect(processesWith(cwd)).toEqual([]);
     expect(await go(await openSession(presetHost(), { cwd }), page.url)).toContain('Welcome back, Ada');
   });

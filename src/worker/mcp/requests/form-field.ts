@@ -39,7 +39,7 @@ export function readField(name: string, schema: unknown, required: boolean): For
   if (type === 'boolean') return { ...field, ...booleanField(schema) };
   if (type === 'number' || type === 'integer') return { ...field, ...numberField(schema, required) };
   if (type === 'array')
-    return withChoices(schema['items'], (choices) => ({ ...field, ...listField(choices, required) }));
+    return withChoices(schema['items'], (choices) => ({ ...field, ...listField(choices, schema, required) }));
   if (type !== 'string') return undefined;
   if ('enum' in schema || 'oneOf' in schema) {
     return withChoices(schema, (choices) => ({ ...field, ...choiceField(choices, schema['default']) }));
@@ -113,20 +113,30 @@ function choiceField(choices: readonly Choice[], preset: unknown): Part {
 }
 
 /** Some of a list: there is no such question, so they are typed. */
-function listField(choices: readonly Choice[], required: boolean): Part {
+function listField(
+  choices: readonly Choice[],
+  { default: preset, minItems, maxItems }: Schema,
+  required: boolean,
+): Part {
+  const find = (word: unknown) => choices.find(({ value, shown }) => shown === word || value === word);
+  const chosen = Array.isArray(preset) ? preset.flatMap((value) => find(value)?.shown ?? []) : [];
   return {
-    question: { kind: 'input', placeholder: `some of: ${choices.map(({ shown }) => shown).join(', ')}` },
+    question: {
+      kind: 'input',
+      placeholder: `some of: ${choices.map(({ shown }) => shown).join(', ')}`,
+      ...(chosen.length === 0 ? {} : { default: chosen.join(', ') }),
+    },
     read(answer) {
       const words = String(answer)
         .split(',')
         .map((word) => word.trim())
         .filter((word) => word !== '');
       if (words.length === 0 && !required) return { value: undefined };
-      const chosen = words.map((word) => choices.find(({ value, shown }) => shown === word || value === word));
-      if (chosen.some((choice) => choice === undefined)) {
-        return { problem: 'Name some of the options, with commas between them.' };
-      }
-      return { value: chosen.map((choice) => choice?.value) };
+      const values = words.flatMap((word) => find(word)?.value ?? []);
+      if (values.length < words.length) return { problem: 'Name some of the options, with commas between them.' };
+      if (typeof minItems === 'number' && values.length < minItems) return { problem: `Name at least ${minItems}.` };
+      if (typeof maxItems === 'number' && values.length > maxItems) return { problem: `Name at most ${maxItems}.` };
+      return { value: values };
     },
   };
 }
