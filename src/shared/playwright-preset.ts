@@ -2,7 +2,7 @@ import type { McpServerOptions } from './mcp-options.ts';
 import type { OptionReader } from './option-reader.ts';
 
 /** The server's version, pinned so that an upgrade is a decision; the one source of it. */
-const PLAYWRIGHT_MCP_VERSION = '0.0.83';
+export const PLAYWRIGHT_MCP_VERSION = '0.0.83';
 
 /** The name of the server the preset becomes. */
 export const PLAYWRIGHT_SERVER = 'playwright';
