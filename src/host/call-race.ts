@@ -13,6 +13,8 @@ export interface CallRace {
   readonly work: (sent: () => void) => Promise<ToolResult>;
   /** Tells whoever works that the call is over for its caller. */
   readonly cancel: () => void;
+  /** Called once, however it ended. */
+  readonly over: () => void;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface CallRace {
  * a fault is a tool result. Leaves no timer and no listener behind.
  * @throws ABORTED
  */
-export function runCall({ tool, timeoutMs, signal, ended, work, cancel }: CallRace): Promise<ToolResult> {
+export function runCall({ tool, timeoutMs, signal, ended, work, cancel, over: onOver }: CallRace): Promise<ToolResult> {
   return new Promise((resolve, reject) => {
     let over = false;
     let outcome: CallOutcome = 'not-sent';
@@ -31,6 +33,7 @@ export function runCall({ tool, timeoutMs, signal, ended, work, cancel }: CallRa
       over = true;
       clearTimeout(timer);
       for (const unsubscribe of subscriptions) unsubscribe();
+      onOver();
       settle();
     };
     const stop = (settle: () => void): void =>

@@ -17,7 +17,14 @@ import { HostLog } from './host-log.ts';
 import { HostPolicy } from './host-policy.ts';
 import { inspectHost } from './inspection.ts';
 import { LoopDelay } from './loop-delay.ts';
-import type { ExtensionEntry, ExtensionHostOptions, HostEvents, HostInspection, SessionOptions } from './options.ts';
+import type {
+  Approve,
+  ExtensionEntry,
+  ExtensionHostOptions,
+  HostEvents,
+  HostInspection,
+  SessionOptions,
+} from './options.ts';
 import { DiskCache } from './policy/disk-cache.ts';
 import { readOperatorSettings } from './policy/operator-settings.ts';
 import { addPermissionUse } from './policy/permission-use-file.ts';
@@ -66,6 +73,7 @@ export class ExtensionHost {
   readonly #loopDelay = new LoopDelay();
   readonly #startedAt = Date.now();
   readonly #watches: boolean;
+  readonly #approve: Approve | undefined;
   #endWatch: (() => void) | undefined;
   #rescanning: Promise<void> = Promise.resolve();
   #keepAlive: NodeJS.Timeout | undefined;
@@ -81,6 +89,7 @@ export class ExtensionHost {
       });
     }
     this.#limits = limits;
+    this.#approve = options.approve;
     this.#builtins = new BuiltinTools(options.builtinTools ?? []);
     const hostEnv = options.hostEnv ?? (() => process.env);
     this.#agentDir = agentDirOf(options.agentDir, hostEnv());
@@ -192,6 +201,7 @@ export class ExtensionHost {
       onRequest: (opened, instance, generation, op, payload) =>
         this.#answer(instance.thread, generation, op, payload, opened),
       onClosed: (closed) => this.#sessions.delete(closed.id),
+      ...(this.#approve === undefined ? {} : { approve: this.#approve }),
     });
     this.#sessions.set(id, session);
     await this.#openOrAbort(session, signal);
@@ -455,8 +465,13 @@ export class ExtensionHost {
 }
 
 function askingSession(session: Session): NonNullable<Requester['session']> {
-  const { id, timeZone } = session;
-  return { id, ...(timeZone === undefined ? {} : { timeZone }), onSpawn: (event) => session.onSpawn(event) };
+  const { id, timeZone, questions } = session;
+  return {
+    id,
+    ...(timeZone === undefined ? {} : { timeZone }),
+    onSpawn: (event) => session.onSpawn(event),
+    questions,
+  };
 }
 
 /** @throws INVALID_ARGUMENT */

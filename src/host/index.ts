@@ -25,6 +25,8 @@ export { closeOnSignals } from './close-on-signals.ts';
 export { ExtensionHost } from './extension-host.ts';
 export { mcpExtension } from './mcp-extension.ts';
 export type {
+  Approval,
+  Approve,
   BuiltinResult,
   BuiltinTool,
   CallOptions,
@@ -35,10 +37,14 @@ export type {
   HostEvents,
   HostInspection,
   LogRecord,
+  OnSampling,
+  QuestionContext,
   SessionEvents,
   SessionOptions,
+  SessionUi,
   SpawnChange,
   SpawnPolicyOptions,
   SpawnRequest,
+  UiQuestionContext,
 } from './options.ts';
 export { Session } from './session.ts';

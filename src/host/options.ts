@@ -3,8 +3,9 @@ import type { ProcessRequest } from '../shared/extension-api.ts';
 import type { JsonObject } from '../shared/json.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Permissions, PermissionUse, Tier } from '../shared/sandbox.ts';
-import type { Content, Failure, Progress, ToolDescriptor } from '../shared/tool.ts';
+import type { Content, Failure, Progress, ToolCall, ToolDescriptor } from '../shared/tool.ts';
 import type { Ceiling } from './policy/grants.ts';
+import type { Session } from './session.ts';
 
 /** An extension as the operator names it. */
 export interface ExtensionEntry {
@@ -67,6 +68,55 @@ export interface SpawnChange {
   readonly env?: Readonly<Record<string, string | null>>;
 }
 
+/** What `approve` answers; anything else, a throw and silence deny. The reason reaches the model. */
+export type Approval = 'allow' | 'deny' | { readonly decision: 'allow' | 'deny'; readonly reason?: string };
+
+/**
+ * Looks at a call before it is sent, for `limits.approvalMs` at most. `signal` fires when the call is over for its caller:
+ * nobody waits for the answer any more.
+ */
+export type Approve = (
+  call: Required<ToolCall>,
+  descriptor: ToolDescriptor,
+  session: Session,
+  options: { readonly signal: AbortSignal },
+) => Approval | Promise<Approval>;
+
+/** Around a question: who asks, and what else is known. `signal` fires when nobody waits for the answer any more. */
+export interface QuestionContext {
+  readonly extension: string;
+  readonly signal: AbortSignal;
+}
+
+/** Around a question to the person. `text` explains the title; `default` is what the asker would take. */
+export interface UiQuestionContext<Answer> extends QuestionContext {
+  readonly text?: string;
+  readonly default?: Answer;
+}
+
+/**
+ * How a session asks its person. `undefined` = closed without an answer; a method that is missing, a throw and
+ * `limits.questionMs` without an answer count as that. Texts are redacted, and may hold newlines.
+ */
+export interface SessionUi {
+  confirm?(title: string, context: UiQuestionContext<boolean>): Promise<boolean | undefined>;
+  /** Answers with one of the options. */
+  select?(title: string, options: readonly string[], context: UiQuestionContext<string>): Promise<string | undefined>;
+  input?(
+    title: string,
+    context: UiQuestionContext<string> & { readonly placeholder?: string },
+  ): Promise<string | undefined>;
+}
+
+/**
+ * Answers a server's request for a message of the host's model. `params` as in MCP 2025-06-18, `sampling/createMessage`, and
+ * redacted; so is the answer: `{ role, content, model, stopReason? }`. A throw refuses, and its message is told.
+ */
+export type OnSampling = (
+  params: JsonObject,
+  context: QuestionContext & { readonly server: string },
+) => Promise<unknown> | unknown;
+
 export interface ExtensionHostOptions {
   /** Where settings and caches live. Default: `CALDERA_AGENT_DIR`, else `~/.caldera/agent`. */
   readonly agentDir?: string;
@@ -87,6 +137,8 @@ export interface ExtensionHostOptions {
   /** The host's environment, read at each spawn. Default `process.env`. */
   readonly hostEnv?: () => Readonly<Record<string, string | undefined>>;
   readonly spawnPolicy?: SpawnPolicyOptions;
+  /** Default: every call is allowed. Asked for built-in tools as well. */
+  readonly approve?: Approve;
   /** Default silent. */
   readonly logger?: PinoLogger;
   readonly limits?: Partial<Limits>;
@@ -101,6 +153,10 @@ export interface SessionOptions {
   readonly timeZone?: string;
   /** Unset = every tool, late ones included; a list names exactly what is active. */
   readonly activeTools?: readonly string[];
+  /** Who answers questions of extensions and servers. Default nobody: they are declined. */
+  readonly ui?: SessionUi;
+  /** The host's model, for servers that ask for a message. Default none: they are refused. */
+  readonly onSampling?: OnSampling;
   /** Ends the opening, not the session. */
   readonly signal?: AbortSignal;
 }

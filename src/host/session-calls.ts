@@ -4,9 +4,10 @@ import { isRecord, type JsonObject } from '../shared/json.ts';
 import { copyJson } from '../shared/json-copy.ts';
 import type { Limits } from '../shared/limits.ts';
 import { TEXT_CAPS } from '../shared/text-caps.ts';
-import { errorResult, type Progress, type ToolCall, type ToolResult } from '../shared/tool.ts';
+import { errorResult, type Progress, type ToolCall, type ToolDescriptor, type ToolResult } from '../shared/tool.ts';
 import { checkArguments } from './argument-check.ts';
 import type { BuiltinTools } from './builtin-tools.ts';
+import type { CallApproval } from './call-approval.ts';
 import { runCall } from './call-race.ts';
 import type { CallOptions } from './options.ts';
 import { finishResult, type ResultPolicy } from './result-finish.ts';
@@ -24,6 +25,8 @@ export interface SessionCallsOptions {
   readonly results: ResultPolicy;
   readonly events: Pick<SessionEventHub, 'blockedBy' | 'observeResult'>;
   readonly isActive: (name: string) => boolean;
+  /** Absent = every call is allowed. */
+  readonly approve?: CallApproval;
   readonly log: (level: 'warn' | 'error', message: string, facts: JsonObject) => void;
 }
 
@@ -136,9 +139,15 @@ export class SessionCalls {
     return { ...result, content: this.#options.results.redactContent(result.content) };
   }
 
-  /** Extensions may block a call before it is sent; its time and its abort go on meanwhile. */
-  async #blocked(name: string, args: JsonObject): Promise<ToolResult | undefined> {
-    const reason = await this.#options.events.blockedBy(name, args);
+  /**
+   * Extensions may block a call before it is sent, and then the host program is asked; time and abort of the call go on
+   * meanwhile.
+   */
+  async #blocked(descriptor: ToolDescriptor, args: JsonObject, over: AbortSignal): Promise<ToolResult | undefined> {
+    const { name } = descriptor;
+    const reason =
+      (await this.#options.events.blockedBy(name, args)) ??
+      (over.aborted ? undefined : await this.#options.approve?.denies(descriptor, args, over));
     if (reason === undefined) return undefined;
     return errorResult('TOOL_DENIED', `${name} was not called: ${reason}`, { outcome: 'not-sent' });
   }
@@ -152,11 +161,12 @@ export class SessionCalls {
     const { sessionId, builtins, limits, results } = this.#options;
     const { name } = descriptor;
     const { signal, timeoutMs = limits.callTimeoutMs, expectEpoch } = options;
-    const race = { tool: name, timeoutMs, signal, ended: this.#era.signal };
+    const over = new AbortController();
+    const race = { tool: name, timeoutMs, signal, ended: this.#era.signal, over: () => over.abort() };
     if (!(owner instanceof ExtensionSession)) {
       const aborting = new AbortController();
       const work = async (sent: () => void): Promise<ToolResult> => {
-        const blocked = await this.#blocked(name, args);
+        const blocked = await this.#blocked(descriptor, args, over.signal);
         if (blocked) return blocked;
         sent();
         return builtins.call(name, args, { sessionId, signal: aborting.signal }, results);
@@ -165,7 +175,8 @@ export class SessionCalls {
     }
     const request = { callId, tool: name, arguments: args, ...(expectEpoch === undefined ? {} : { expectEpoch }) };
     const work = async (sent: () => void): Promise<ToolResult> =>
-      (await this.#blocked(name, args)) ?? finishResult(await owner.call(request, sent), descriptor, results);
+      (await this.#blocked(descriptor, args, over.signal)) ??
+      finishResult(await owner.call(request, sent), descriptor, results);
     return runCall({ ...race, work, cancel: () => owner.cancel(callId) });
   }
 }

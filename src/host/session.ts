@@ -12,10 +12,12 @@ import type { Commit, SessionNote, SessionOpening } from '../shared/protocol.ts'
 import { TEXT_CAPS } from '../shared/text-caps.ts';
 import type { Failure, ToolCall, ToolDescriptor, ToolResult } from '../shared/tool.ts';
 import type { BuiltinTools } from './builtin-tools.ts';
-import type { CallOptions, CommandInfo, SessionEvents, SessionOptions } from './options.ts';
+import { CallApproval } from './call-approval.ts';
+import type { Approve, CallOptions, CommandInfo, SessionEvents, SessionOptions } from './options.ts';
 import type { ResultPolicy } from './result-finish.ts';
 import { SessionCalls } from './session-calls.ts';
 import { SessionEventHub } from './session-events.ts';
+import { SessionQuestions } from './session-questions.ts';
 import { ExtensionSession } from './thread/extension-session.ts';
 import type { ExtensionThread } from './thread/extension-thread.ts';
 import type { ThreadGeneration } from './thread/thread-generation.ts';
@@ -40,6 +42,7 @@ export interface SessionServices {
     payload: unknown,
   ) => Promise<unknown>;
   readonly onClosed: (session: Session) => void;
+  readonly approve?: Approve;
 }
 
 /** One chat or run: the tools its extensions offer, and the calls of them. Made by `ExtensionHost.openSession`. */
@@ -58,6 +61,8 @@ export class Session {
   readonly #failures: Failure[] = [];
   readonly #events: SessionEventHub;
   readonly #calls: SessionCalls;
+  /** @internal */
+  readonly questions: SessionQuestions;
   /** Unset = every tool. */
   #active: readonly string[] | undefined;
   #opening = true;
@@ -82,6 +87,12 @@ export class Session {
     this.#registry.set(services.builtins, services.builtins.descriptors);
     const { results, log } = services;
     this.#events = new SessionEventHub({ sessionId: this.id, instances: () => this.#instances, results, log });
+    this.questions = new SessionQuestions({
+      ...options,
+      limits: services.limits,
+      results,
+      log,
+    });
     this.#calls = new SessionCalls({
       sessionId: options.id,
       registry: this.#registry,
@@ -91,6 +102,7 @@ export class Session {
       log,
       events: this.#events,
       isActive: (name) => this.#isActive(name),
+      ...(services.approve === undefined ? {} : { approve: new CallApproval(services.approve, this, services.limits) }),
     });
     this.#instances = threads.map(
       (thread) =>
@@ -187,6 +199,7 @@ export class Session {
   async restart(reason: RestartReason): Promise<void> {
     this.#checkOpen();
     this.#calls.endAll();
+    this.questions.endAll();
     await this.#shutdown(reason, undefined);
     await this.#started(reason);
   }
@@ -250,6 +263,7 @@ export class Session {
   async #close(reason: CloseReason, timeoutMs: number | undefined): Promise<void> {
     const closed = this.#closedError();
     this.#calls.endAll();
+    this.questions.endAll();
     await this.#shutdown(reason, timeoutMs);
     for (const instance of this.#instances) instance.close(closed);
     clearImmediate(this.#toolsChanged);
@@ -362,6 +376,8 @@ export class Session {
       sessionId: this.id,
       cwd: this.cwd,
       ...(this.timeZone === undefined ? {} : { timeZone: this.timeZone }),
+      hasUI: this.questions.hasUI,
+      canSample: this.questions.canSample,
       snapshot: { tools, active },
     };
   }

@@ -26,6 +26,7 @@ import type {
 } from './events.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Limits } from './limits.ts';
+import type { SampleRequest, UiAnswer, UiQuestion } from './question.ts';
 import type { Content, ExecutionMode, Progress, ToolAnnotations, ToolSource } from './tool.ts';
 
 export type { SandboxFiles, SandboxMcp, SandboxRequest, SandboxResponse, SandboxStorage } from './sandbox-library.ts';
@@ -45,6 +46,7 @@ export type {
   ProcessSpawnChange,
   ProcessSpawnEvent,
   Progress,
+  SampleRequest,
   SessionShutdownEvent,
   SessionStartEvent,
   SettingsChangedEvent,
@@ -54,6 +56,8 @@ export type {
   ToolResultEvent,
   ToolSource,
   ToolsChangedEvent,
+  UiAnswer,
+  UiQuestion,
 };
 
 /** What `execute` returns. `isError` defaults to false. Images are base64; caps are applied behind it. */
@@ -111,7 +115,26 @@ export interface ExtensionContext {
   readonly signal: AbortSignal;
   /** Prepares a process of this session: its time zone included. */
   readonly processes: { prepare(request: ProcessRequest): Promise<PreparedProcess> };
+  /** True when there is somebody to ask. */
+  readonly hasUI: boolean;
+  /** True when the host's model can be asked through `sample`. */
+  readonly canSample: boolean;
+  /**
+   * Asks the host's model for a message. Rejects PERMISSION_DENIED where there is none or it is refused, HOST_BUSY while too
+   * many questions of the session are open, CALL_TIMEOUT after `limits.questionMs`.
+   */
+  sample(request: SampleRequest, options?: { readonly signal?: AbortSignal }): Promise<JsonValue>;
+  /**
+   * Questions wait for the person for `limits.questionMs` at most. Without a UI they are answered at once as if they had
+   * been closed: `confirm` with false, the others with undefined. HOST_BUSY while too many of the session are open.
+   */
   readonly ui: {
+    confirm(title: string, text?: string): Promise<boolean>;
+    /** Answers with one of the options. */
+    select(title: string, options: readonly string[]): Promise<string | undefined>;
+    input(title: string, placeholder?: string): Promise<string | undefined>;
+    /** Any of them with all its parts; undefined when it was closed. An abort closes the question and answers undefined. */
+    ask(question: UiQuestion, options?: { readonly signal?: AbortSignal }): Promise<UiAnswer>;
     /** Shows a line to the person; `level` defaults to `info`. */
     notify(text: string, level?: 'info' | 'warning' | 'error'): void;
     /** Keeps a line of status under `key`; an empty text removes it. */

@@ -58,6 +58,12 @@ export interface Limits {
   readonly hostRequestsInFlight: number;
   /** Host requests that may wait in a thread; one more rejects with `HOST_BUSY`. */
   readonly hostRequestsQueued: number;
+  /** Questions to the person and to the model (`ctx.ui`, `ctx.sample`) of one session that are open at once; one more rejects with `HOST_BUSY`. */
+  readonly questionsPerSession: number;
+  /** How long such a question waits for its answer. */
+  readonly questionMs: number;
+  /** How long `approve` may take; then the call is denied. */
+  readonly approvalMs: number;
   /** How often a thread says that it runs, and how often the host looks. */
   readonly heartbeatMs: number;
   /** A thread that has not come back to its event loop for so long is named in the log. */
@@ -115,6 +121,9 @@ export const DEFAULT_LIMITS: Limits = {
   commandMs: 60_000,
   hostRequestsInFlight: 64,
   hostRequestsQueued: 4096,
+  questionsPerSession: 8,
+  questionMs: 300_000,
+  approvalMs: 300_000,
   heartbeatMs: 250,
   stallWarnMs: 1000,
   stallMs: 5000,

@@ -2,13 +2,13 @@ import type { McpServerOptions } from './mcp-options.ts';
 import type { OptionReader } from './option-reader.ts';
 
 /** The server's version, pinned so that an upgrade is a decision; the one source of it. */
-const PLAYWRIGHT_MCP_VERSION = '0.0.83';
+export const PLAYWRIGHT_MCP_VERSION = '0.0.83';
 
 /** The name of the server the preset becomes. */
 export const PLAYWRIGHT_SERVER = 'playwright';
 
 /** The workspace's folder for screenshots, PDFs and downloads. */
-const BROWSER_FOLDER = 'browser';
+export const BROWSER_FOLDER = 'browser';
 
 const PROFILE_FOLDER = '.caldera/browser-profile';
 

@@ -11,6 +11,7 @@ import { EVENT_NAMES, type EventName, type EventPayload } from './events.ts';
 import type { JsonObject } from './json.ts';
 import type { Limits } from './limits.ts';
 import type { MessagePortLike } from './port-endpoint.ts';
+import { QUESTION_SCHEMAS, type QuestionAnswers } from './question.ts';
 import { type PermissionUse, PermissionUseSchema, type SandboxBoot } from './sandbox.ts';
 import { type Content, ContentSchema, type Failure, type Progress, ProgressSchema, type ToolSource } from './tool.ts';
 
@@ -74,6 +75,9 @@ export interface SessionOpening {
   readonly sessionId: string;
   readonly cwd: string;
   readonly timeZone?: string;
+  /** False: every question is answered as if the person had closed it. */
+  readonly hasUI: boolean;
+  readonly canSample: boolean;
   readonly snapshot: ToolSnapshot;
 }
 
@@ -261,13 +265,15 @@ export const HOST_REQUESTS = {
   'cache.drop': z.object({ key: z.string() }),
   /** Calls a tool of an MCP server in the session that asks; answered with its result. For whom the permission `mcp` was granted. */
   'tool.call': z.object({ server: z.string(), tool: z.string(), arguments: z.unknown() }),
+  /** To the person and the model of a session; they come on a session's port only, and have a bound of their own there. */
+  ...QUESTION_SCHEMAS,
 } as const;
 
 export type HostRequestName = keyof typeof HOST_REQUESTS;
 export type HostRequestPayload<Name extends HostRequestName> = z.infer<(typeof HOST_REQUESTS)[Name]>;
 
 /** What each request is answered with. */
-export interface HostAnswers {
+export interface HostAnswers extends QuestionAnswers {
   'process.prepare': {
     readonly command: string;
     readonly args: readonly string[];

@@ -7,6 +7,9 @@ export const TEXT_CAPS = {
   progressMessage: 4 * 1024,
   notice: 8 * 1024,
   status: 1024,
+  questionTitle: 1024,
+  questionText: 8 * 1024,
+  questionOption: 1024,
 } as const;
 
 /** The thread's cut: the overlap is in bytes, and a character has at least one. */

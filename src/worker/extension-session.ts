@@ -26,6 +26,7 @@ import { HostClient, type RequestBudget } from './host-client.ts';
 import type { LogForwarder } from './log-forwarder.ts';
 import type { NoteCredit } from './note-credit.ts';
 import type { ProcessLedger } from './process-ledger.ts';
+import { Questions } from './questions.ts';
 import { ToolTableBuilder } from './tool-table.ts';
 
 /** What an instance shares with the others of its thread. */
@@ -242,16 +243,21 @@ export class ExtensionSession implements SessionRemote {
   }
 
   #createContext(): ExtensionContext {
-    const { sessionId, cwd, timeZone } = this.#opening;
+    const { sessionId, cwd, timeZone, hasUI, canSample } = this.#opening;
+    const questions = new Questions(this.#host, this.#opening, this.#services);
     return {
       sessionId,
       cwd,
       ...(timeZone === undefined ? {} : { timeZone }),
       signal: this.#life.signal,
+      hasUI,
+      canSample,
+      sample: (request, options) => questions.sample(request, options),
       processes: {
         prepare: (request) => this.#host.request('process.prepare', { ...request, args: [...request.args] }),
       },
       ui: {
+        ...questions.ui,
         notify: (text, level = 'info') =>
           this.#note({ type: 'notify', level, text: this.#cut(text, TEXT_CAPS.notice) }),
         setStatus: (key, text) =>

@@ -51,18 +51,26 @@ export class HostClient {
   async request<Name extends HostRequestName>(op: Name, payload: HostRequestPayload<Name>): Promise<HostAnswers[Name]> {
     await this.#budget.enter();
     try {
-      if (this.#closed) throw this.#closed;
-      const outcome = await new Promise<Outcome<unknown>>((resolve) => {
-        const id = this.#next++;
-        // Posted first: a payload that cannot be cloned rejects here and leaves nothing pending.
-        this.#port.postMessage({ request: { id, op, payload } });
-        this.#pending.set(id, resolve);
-      });
-      if (!outcome.ok) throw fromWireError(outcome.error);
-      return outcome.value as HostAnswers[Name];
+      return await this.requestApart(op, payload);
     } finally {
       this.#budget.leave();
     }
+  }
+
+  /** The same outside of the budget: for what waits for people and would hold up everything else. */
+  async requestApart<Name extends HostRequestName>(
+    op: Name,
+    payload: HostRequestPayload<Name>,
+  ): Promise<HostAnswers[Name]> {
+    if (this.#closed) throw this.#closed;
+    const outcome = await new Promise<Outcome<unknown>>((resolve) => {
+      const id = this.#next++;
+      // Posted first: a payload that cannot be cloned rejects here and leaves nothing pending.
+      this.#port.postMessage({ request: { id, op, payload } });
+      this.#pending.set(id, resolve);
+    });
+    if (!outcome.ok) throw fromWireError(outcome.error);
+    return outcome.value as HostAnswers[Name];
   }
 
   /** Called through Comlink by the host. */

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { mcpExtension, type Progress } from '../../src/host/index.ts';
 import { makeHost, openSession, textOf } from '../support/extension-fixtures.ts';
@@ -35,6 +35,10 @@ test('server-everything: every tool is listed; texts, links, images, structure a
     'toggle-simulated-logging',
     'toggle-subscriber-updates',
     'trigger-long-running-operation',
+    // Offered to clients that can be asked.
+    'get-roots-list',
+    'trigger-elicitation-request',
+    'trigger-sampling-request',
     'simulate-research-query',
   ]);
   expect(textOf(await session.callTool({ name: 'echo', arguments: { message: 'hello' } }))).toContain('hello');
@@ -55,6 +59,34 @@ test('server-everything: every tool is listed; texts, links, images, structure a
   const long = { name: 'trigger-long-running-operation', arguments: { duration: 1, steps: 3 } };
   expect(await session.callTool(long, { onProgress: (one) => progress.push(one) })).toMatchObject({ isError: false });
   expect(progress.at(-1)?.total).toBe(3);
+});
+
+test('server-everything: its roots are the workspace; its form and its request reach the person and the model', async () => {
+  const asked: string[] = [];
+  const servers = { real: { command: process.execPath, args: [EVERYTHING] } };
+  const session = await openSession(makeHost([mcpExtension({ servers })]), {
+    ui: {
+      confirm: async (title) => {
+        asked.push(title);
+        return true;
+      },
+      select: async (title, options) => {
+        asked.push(title);
+        return options[0];
+      },
+      input: async (title, { placeholder, default: preset }) => {
+        asked.push(title);
+        return preset ?? (placeholder === 'email' ? 'ada@example.com' : placeholder === 'date' ? '2026-01-02' : 'Ada');
+      },
+    },
+    onSampling: () => ({ role: 'assistant', content: { type: 'text', text: 'the model says hi' }, model: 'test' }),
+  });
+  expect(textOf(await session.callTool({ name: 'get-roots-list' }))).toContain(pathToFileURL(session.cwd).href);
+  const sample = { name: 'trigger-sampling-request', arguments: { prompt: 'hi', maxTokens: 5 } };
+  expect(textOf(await session.callTool(sample))).toContain('the model says hi');
+  const form = textOf(await session.callTool({ name: 'trigger-elicitation-request' }));
+  expect(asked.length).toBeGreaterThan(3);
+  expect(form).toMatch(/accept|provided/i);
 });
 
 test('server-filesystem: ${workspace} reaches its arguments, odd characters included', async () => {

@@ -53,6 +53,11 @@ describe('worker → host', () => {
       'cache.settle': ['ticket', 'outcome'],
       'cache.drop': ['key'],
       'tool.call': ['server', 'tool', 'arguments'],
+      'ui.confirm': ['ticket', 'title', 'text?', 'default?'],
+      'ui.select': ['ticket', 'title', 'text?', 'options', 'default?'],
+      'ui.input': ['ticket', 'title', 'text?', 'placeholder?', 'default?'],
+      'model.sample': ['ticket', 'origin', 'params'],
+      'question.close': ['ticket'],
     });
     expect(payloadOf(HostRequestSchema.shape.request), GROWTH).toEqual(['id', 'op', 'payload']);
   });

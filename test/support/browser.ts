@@ -10,7 +10,7 @@ import type { McpServerOptions } from '../../src/shared/mcp-options.ts';
 const CHROMIUMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** `PLAYWRIGHT_EXECUTABLE_PATH`, else where distributions put it. */
-function chromium(): string {
+export function chromium(): string {
   const found = [process.env['PLAYWRIGHT_EXECUTABLE_PATH'] ?? '', ...CHROMIUMS].find((file) => existsSync(file));
   if (found !== undefined) return found;
   throw new Error('the browser tests need a Chromium: set PLAYWRIGHT_EXECUTABLE_PATH');

@@ -7,7 +7,7 @@ export type RpcId = string | number;
 export type IncomingMessage =
   | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: unknown }
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
-  | { readonly kind: 'answer' }
+  | { readonly kind: 'answer'; readonly id: RpcId | null; readonly result?: unknown; readonly refused?: string }
   | { readonly kind: 'invalid'; readonly id: RpcId | null; readonly error: RpcError };
 
 /** Reads one line. Nothing is thrown: what is no message comes back as `invalid` with the error to answer. */
@@ -49,11 +49,17 @@ function readEnvelope(message: Record<string, unknown>): IncomingMessage {
   const validId = typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id)) ? id : null;
   const refuse = (text: string): IncomingMessage => invalid(validId, RPC_CODES.invalidRequest, text);
   if (message['jsonrpc'] !== '2.0') return refuse('"jsonrpc" must be "2.0"');
-  if (method === undefined && ('result' in message || 'error' in message)) return { kind: 'answer' };
+  if (method === undefined && ('result' in message || 'error' in message)) return readAnswer(validId, message);
   if (typeof method !== 'string') return refuse('"method" must be a string');
   if (!('id' in message)) return { kind: 'notification', method, params };
   if (validId === null) return refuse('"id" must be a string or a number; leave it out for a notification');
   return { kind: 'request', id: validId, method, params };
+}
+
+function readAnswer(id: RpcId | null, { result, error }: Record<string, unknown>): IncomingMessage {
+  if (error === undefined) return { kind: 'answer', id, result };
+  const text = isRecord(error) && typeof error['message'] === 'string' ? error['message'] : 'the client refused';
+  return { kind: 'answer', id, refused: text };
 }
 
 function invalid(id: RpcId | null, code: number, text: string): IncomingMessage {

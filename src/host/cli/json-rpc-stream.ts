@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
+import { abortError } from '../../shared/errors.ts';
 import { isRecord } from '../../shared/json.ts';
 import { RPC_CODES, RpcError, toRpcError } from './json-rpc-error.ts';
-import { idInHead, type RpcId, readMessage } from './json-rpc-message.ts';
+import { type IncomingMessage, idInHead, notification, type RpcId, readMessage } from './json-rpc-message.ts';
 import { LineReader } from './line-reader.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -35,6 +36,9 @@ export class JsonRpcStream {
   readonly #handlers: RpcHandlers;
   readonly #inFlight = new Map<RpcId, AbortController>();
   readonly #running = new Set<Promise<void>>();
+  readonly #asked = new Map<RpcId, { resolve(result: unknown): void; reject(error: Error): void }>();
+  #nextAsked = 1;
+  #ended = false;
 
   constructor(input: Readable, outbox: Outbox, handlers: RpcHandlers) {
     this.#input = input;
@@ -48,11 +52,11 @@ export class JsonRpcStream {
       line: (text) => this.#line(text),
       tooLong: (head) => this.#refuseLongLine(head),
     });
-    let ended = false;
     const end = (): void => {
-      if (ended) return;
-      ended = true;
+      if (this.#ended) return;
+      this.#ended = true;
       reader.end();
+      for (const { reject } of this.#asked.values()) reject(new Error('the client is gone'));
       this.#handlers.end();
     };
     this.#input.on('data', (chunk: Buffer) => {
@@ -62,6 +66,33 @@ export class JsonRpcStream {
     this.#input.on('end', end);
     this.#input.on('close', end);
     this.#input.on('error', end);
+  }
+
+  /**
+   * Asks the client. When `signal` fires nobody waits any more, and the client is told with `$/cancel`.
+   * @throws the client's own error, or that it is gone; ABORTED
+   */
+  async ask(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    if (this.#ended) throw new Error('the client is gone');
+    if (signal.aborted) throw abortError(method, signal);
+    const id = `host-${this.#nextAsked}`;
+    this.#nextAsked += 1;
+    let onAbort = (): void => undefined;
+    const answer = new Promise<unknown>((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      onAbort = () => {
+        this.#outbox.send(notification('$/cancel', { id }));
+        reject(abortError(method, signal));
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+    try {
+      this.#outbox.send({ jsonrpc: '2.0', id, method, params });
+      return await answer;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#asked.delete(id);
+    }
   }
 
   /** Resolves when every request that has come so far is answered. */
@@ -84,12 +115,19 @@ export class JsonRpcStream {
         this.#notified(message.method, message.params);
         break;
       case 'answer':
-        this.#handlers.ignored('an answer to something that was not asked');
+        this.#answered(message);
         break;
       case 'invalid':
         this.#fail(message.id, message.error);
         break;
     }
+  }
+
+  #answered({ id, result, refused }: Extract<IncomingMessage, { kind: 'answer' }>): void {
+    const asked = id === null ? undefined : this.#asked.get(id);
+    if (!asked) this.#handlers.ignored('an answer to something that was not asked');
+    else if (refused === undefined) asked.resolve(result);
+    else asked.reject(new Error(refused));
   }
 
   #begin(id: RpcId, method: string, params: unknown): void {

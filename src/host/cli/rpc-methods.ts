@@ -7,6 +7,7 @@ import type { RpcCall } from './json-rpc-stream.ts';
 import type { Outbox } from './outbox.ts';
 import { callOptions, define, type Method } from './rpc-method.ts';
 import { invalidParams, PARAMS } from './rpc-params.ts';
+import { type AskClient, clientSampling, clientUi } from './rpc-questions.ts';
 import { RpcSessions } from './rpc-sessions.ts';
 import { workflowMethods } from './rpc-workflow.ts';
 
@@ -17,6 +18,8 @@ export interface RpcMethodsOptions {
   /** Where sessions without a cwd work, and what a relative cwd starts from. */
   readonly workspace: string | undefined;
   readonly outbox: Outbox;
+  /** Asks the client. */
+  readonly ask: AskClient;
   /** The whole stop; resolves when it is done. */
   readonly close: () => Promise<void>;
 }
@@ -49,26 +52,31 @@ export function rpcDispatch(options: RpcMethodsOptions): RpcDispatch {
 }
 
 /** Every request there is, by name. */
-export function methodTable({ host, workspace, outbox, close }: RpcMethodsOptions): ReadonlyMap<string, Method> {
+export function methodTable({ host, workspace, outbox, ask, close }: RpcMethodsOptions): ReadonlyMap<string, Method> {
   const sessions = new RpcSessions(outbox);
   return new Map([
     ['host/inspect', define(PARAMS.nothing, () => host.inspect(), { always: true })],
     ['host/close', define(PARAMS.nothing, () => close().then(() => ({})), { always: true })],
     [
       'session/open',
-      define(PARAMS.sessionOpen, async ({ sessionId, cwd = workspace, timeZone, activeTools }, { signal }) => {
-        if (cwd === undefined)
-          throw invalidParams('session/open', 'cwd: is missing; give the workspace of the session');
-        const session = await host.openSession({
-          id: sessionId,
-          cwd: workspace === undefined ? cwd : resolve(workspace, cwd),
-          signal,
-          ...(timeZone === undefined ? {} : { timeZone }),
-          ...(activeTools === undefined ? {} : { activeTools }),
-        });
-        sessions.add(session);
-        return { tools: session.tools, commands: session.commands, failures: session.failures };
-      }),
+      define(
+        PARAMS.sessionOpen,
+        async ({ sessionId, cwd = workspace, timeZone, activeTools, ui, sampling }, { signal }) => {
+          if (cwd === undefined)
+            throw invalidParams('session/open', 'cwd: is missing; give the workspace of the session');
+          const session = await host.openSession({
+            id: sessionId,
+            cwd: workspace === undefined ? cwd : resolve(workspace, cwd),
+            signal,
+            ...(timeZone === undefined ? {} : { timeZone }),
+            ...(activeTools === undefined ? {} : { activeTools }),
+            ...(ui === true ? { ui: clientUi(sessionId, ask) } : {}),
+            ...(sampling === true ? { onSampling: clientSampling(sessionId, ask) } : {}),
+          });
+          sessions.add(session);
+          return { tools: session.tools, commands: session.commands, failures: session.failures };
+        },
+      ),
     ],
     ['session/tools', define(PARAMS.session, ({ sessionId }) => ({ tools: sessions.get(sessionId).tools }))],
     [

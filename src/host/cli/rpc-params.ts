@@ -13,8 +13,6 @@ const Call = z.custom<ToolCall>(
   (value) => isRecord(value) && typeof value['name'] === 'string',
   'must be { name, arguments? }',
 );
-/** Asking the client comes later; a client that is promised nothing may say so. */
-const NotYet = z.exactOptional(z.literal(false, 'is not supported yet in this version; leave it out'));
 
 /** `params` of every request. */
 export const PARAMS = {
@@ -24,8 +22,8 @@ export const PARAMS = {
     cwd: z.exactOptional(Id),
     timeZone: z.exactOptional(z.string()),
     activeTools: z.exactOptional(z.array(z.string())),
-    ui: NotYet,
-    sampling: NotYet,
+    ui: z.exactOptional(z.boolean()),
+    sampling: z.exactOptional(z.boolean()),
   }),
   session: z.strictObject({ sessionId: Id }),
   sessionPrompt: z.strictObject({ sessionId: Id, prompt: z.exactOptional(z.string()) }),

@@ -88,8 +88,15 @@ async function serve(flags: HostFlags): Promise<ExitCode> {
     end(EXIT.done);
     return close();
   };
-  const stream = new JsonRpcStream(process.stdin, outbox, {
-    request: rpcDispatch({ host, started, workspace, outbox, close: closeForClient }),
+  const stream: JsonRpcStream = new JsonRpcStream(process.stdin, outbox, {
+    request: rpcDispatch({
+      host,
+      started,
+      workspace,
+      outbox,
+      ask: (method, params, signal) => stream.ask(method, params, signal),
+      close: closeForClient,
+    }),
     ignored: (why) => logger.warn(`rpc: ${why}`),
     end: () => end(EXIT.done),
   });

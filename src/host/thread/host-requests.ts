@@ -8,6 +8,7 @@ import {
   type HostRequestPayload,
 } from '../../shared/protocol.ts';
 import type { SharedCache } from '../policy/shared-cache.ts';
+import type { SessionQuestions } from '../session-questions.ts';
 
 /** Who asks: the extension, the life of its thread, and the session when it came on a session's port. */
 export interface Requester {
@@ -21,6 +22,7 @@ export interface Requester {
     readonly timeZone?: string;
     /** What the session's `process_spawn` handlers say; `undefined` without any. */
     readonly onSpawn: (event: ProcessSpawnEvent) => Promise<ProcessSpawnChange['env']>;
+    readonly questions: SessionQuestions;
   };
 }
 
@@ -66,6 +68,14 @@ const handlers: Handlers = {
     return null;
   },
   'tool.call': (request, requester, { callTool }) => callTool(request, requester),
+  'ui.confirm': (question, requester) => questionsOf(requester).confirm(requester, question),
+  'ui.select': (question, requester) => questionsOf(requester).select(requester, question),
+  'ui.input': (question, requester) => questionsOf(requester).input(requester, question),
+  'model.sample': (question, requester) => questionsOf(requester).sample(requester, question),
+  'question.close': ({ ticket }, requester) => {
+    questionsOf(requester).close(requester, ticket);
+    return null;
+  },
 };
 
 /** Answers one request of a thread from the closed table. @throws PROTOCOL for an unknown one or a wrong payload */
@@ -88,6 +98,11 @@ function dispatch<Name extends HostRequestName>(
   const parsed = (HOST_REQUESTS[op] as unknown as z.ZodType<HostRequestPayload<Name>>).safeParse(payload);
   if (!parsed.success) throw new ExtensionHostError('PROTOCOL', `the payload of ${op} is not in the protocol`);
   return handlers[op](parsed.data, requester, services);
+}
+
+function questionsOf({ session, extension }: Requester): SessionQuestions {
+  if (session) return session.questions;
+  throw new ExtensionHostError('PROTOCOL', `extension ${extension} asked a question outside of a session`);
 }
 
 function isRequest(op: string): op is HostRequestName {

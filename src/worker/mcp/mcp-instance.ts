@@ -118,7 +118,7 @@ export class McpInstance implements McpCommandSubject {
       timeoutMs: this.#longestShutdownMs() + STOP_MARGIN_MS,
     });
     this.#endSections?.();
-    this.#endSections = this.#set.servers.some(({ promptSection }) => promptSection !== null)
+    this.#endSections = this.#set.servers.some(({ promptSection, preset }) => promptSection !== null || preset !== null)
       ? this.#api.on('before_agent_start', ({ activeTools }) => ({ sections: this.#sections(activeTools) }))
       : undefined;
   }

@@ -48,7 +48,7 @@ export interface SessionServerOptions {
   readonly onOtherTools: (server: SessionServer) => void;
 }
 
-type ConnectionPlace = Pick<ConnectionOptions, 'sessionId' | 'workspace' | 'prepare'>;
+type ConnectionPlace = Pick<ConnectionOptions, 'sessionId' | 'workspace' | 'prepare' | 'person'>;
 
 /** One configured server in one session: its catalogue, and the process behind it once a call needs one. */
 export class SessionServer {
@@ -192,7 +192,7 @@ export class SessionServer {
   #placeOf(ctx: ToolContext, { agentDir, processes }: ExtensionApi): ConnectionPlace {
     if (this.#config.scope === 'session') {
       const { sessionId, cwd: workspace } = ctx;
-      return { sessionId, workspace, prepare: (request) => ctx.processes.prepare(request) };
+      return { sessionId, workspace, person: ctx, prepare: (request) => ctx.processes.prepare(request) };
     }
     return {
       workspace: agentDir,

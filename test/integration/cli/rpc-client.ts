@@ -62,21 +62,26 @@ export class RpcClient {
   }
 
   /** Waits for the answer to a request. */
-  async answer(id: string | number): Promise<RpcMessage> {
+  async answer(id: string | number, timeoutMs?: number): Promise<RpcMessage> {
     return waitUntil(
       () => this.messages.find((message) => message.id === id && message.method === undefined),
       `the answer to ${id}; stderr: ${this.stderr}`,
+      timeoutMs === undefined ? {} : { timeoutMs },
     );
   }
 
   /** Sends a request and waits for its answer. */
-  async ask(method: string, params: object = {}): Promise<RpcMessage> {
-    return this.answer(this.send(method, params));
+  async ask(method: string, params: object = {}, timeoutMs?: number): Promise<RpcMessage> {
+    return this.answer(this.send(method, params), timeoutMs);
   }
 
   /** The same for one that has to succeed. */
-  async result<T = Readonly<Record<string, unknown>>>(method: string, params: object = {}): Promise<T> {
-    const { result, error } = await this.ask(method, params);
+  async result<T = Readonly<Record<string, unknown>>>(
+    method: string,
+    params: object = {},
+    timeoutMs?: number,
+  ): Promise<T> {
+    const { result, error } = await this.ask(method, params, timeoutMs);
     if (error) throw new Error(`${method}: ${error.message}`);
     return result as T;
   }
@@ -87,12 +92,9 @@ export class RpcClient {
   }
 
   /** What the tool says, as one text. */
-  async call(sessionId: string, name: string, args: object = {}): Promise<string> {
-    const { content } = await this.result<{ content: { text: string }[] }>('tool/call', {
-      sessionId,
-      name,
-      arguments: args,
-    });
+  async call(sessionId: string, name: string, args: object = {}, timeoutMs?: number): Promise<string> {
+    const params = { sessionId, name, arguments: args };
+    const { content } = await this.result<{ content: { text: string }[] }>('tool/call', params, timeoutMs);
     return content.map(({ text }) => text).join('\n');
   }
 

@@ -71,7 +71,7 @@ describe('a request that cannot be run', () => {
       message: /cwd/,
     });
     expect((await client.ask('tool/call', [1])).error?.code).toBe(-32602);
-    expect((await client.ask('session/open', { sessionId: 'b', cwd: '/', ui: true })).error?.code).toBe(-32602);
+    expect((await client.ask('session/open', { sessionId: 'b', cwd: '/', ui: 'yes' })).error?.code).toBe(-32602);
   });
 
   it("an error of the host is -32000 with the host's code", async () => {

@@ -47,6 +47,7 @@ const hostOptions = keys<ExtensionHostOptions>({
   secrets: true,
   hostEnv: true,
   spawnPolicy: true,
+  approve: true,
   logger: true,
   limits: true,
 });
@@ -86,7 +87,15 @@ const playwrightOptions = keys<PlaywrightOptions>({
   command: true,
   executablePath: true,
 });
-const sessionOptions = keys<SessionOptions>({ id: true, cwd: true, timeZone: true, activeTools: true, signal: true });
+const sessionOptions = keys<SessionOptions>({
+  id: true,
+  cwd: true,
+  timeZone: true,
+  activeTools: true,
+  ui: true,
+  onSampling: true,
+  signal: true,
+});
 const callOptions = keys<CallOptions>({ signal: true, onProgress: true, timeoutMs: true, expectEpoch: true });
 
 describe('docs/configuration.md', () => {

@@ -10,7 +10,16 @@ describe('readMessage', () => {
       params: [1],
     });
     expect(readMessage('{"jsonrpc":"2.0","method":"m"}')).toMatchObject({ kind: 'notification', method: 'm' });
-    expect(readMessage('{"jsonrpc":"2.0","id":1,"error":{}}')).toEqual({ kind: 'answer' });
+    expect(readMessage('{"jsonrpc":"2.0","id":1,"error":{}}')).toEqual({
+      kind: 'answer',
+      id: 1,
+      refused: 'the client refused',
+    });
+    expect(readMessage('{"jsonrpc":"2.0","id":"host-1","result":{"value":true}}')).toEqual({
+      kind: 'answer',
+      id: 'host-1',
+      result: { value: true },
+    });
   });
 
   it.each([

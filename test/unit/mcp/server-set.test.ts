@@ -43,7 +43,7 @@ describe('the servers of a session', () => {
 describe('prompt sections', () => {
   it('are those of servers with an active tool', () => {
     const server = (name: string, promptSection: string | null, toolNames: readonly string[]) => ({
-      config: { name, promptSection },
+      config: { name, promptSection, preset: null },
       toolNames,
     });
     const servers = [

@@ -10,6 +10,7 @@ export class CallClock {
   #expiresAt: number;
   #timer: NodeJS.Timeout | undefined;
   #cleared = false;
+  #holds = 0;
 
   /** Starts at once. `onExpired` gets the limit that was hit. */
   constructor(callTimeoutMs: number, maxCallMs: number, onExpired: (limitMs: number) => void) {
@@ -27,6 +28,18 @@ export class CallClock {
     this.#expiresAt = performance.now() + this.#callTimeoutMs;
   }
 
+  /** The server waits for a person: only the longest time counts until the returned function is called. */
+  hold(): () => void {
+    this.#holds += 1;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holds -= 1;
+      this.renew();
+    };
+  }
+
   clear(): void {
     this.#cleared = true;
     clearTimeout(this.#timer);
@@ -39,6 +52,7 @@ export class CallClock {
 
   #fire(): void {
     const now = performance.now();
+    if (this.#holds > 0) this.#expiresAt = Math.max(this.#expiresAt, now + this.#callTimeoutMs);
     if (now < Math.min(this.#expiresAt, this.#endsAt)) {
       this.#arm(now);
       return;

@@ -21,9 +21,18 @@ export interface ClientPort {
   ping(): Promise<void>;
   /** Called with each notification the server sends on its own account. */
   onNotification: ((method: string, params: unknown) => void) | undefined;
+  /** Answers the server's requests; what it does not know, and everything while it is unset, is refused at once. */
+  onRequest: RequestHandler | undefined;
   /** Lets go of the client; the process is the stop ladder's business. */
   close(): Promise<void>;
 }
+
+/** Gives the result of a server's request, or `undefined` for one it does not know. `signal`: the answer is not wanted any more. */
+export type RequestHandler = (
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) => Promise<Record<string, unknown>> | undefined;
 
 export interface ServerInfo {
   readonly name?: string;

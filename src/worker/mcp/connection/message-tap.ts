@@ -2,6 +2,8 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { ExtensionHostError } from '../../../shared/errors.ts';
 import { isRecord } from '../../../shared/json.ts';
+import type { RequestHandler } from './client-port.ts';
+import { IncomingRequests } from './incoming-requests.ts';
 import type { RequestId } from './request-id.ts';
 import type { ClientTransport } from './stdio-transport.ts';
 
@@ -14,8 +16,9 @@ export interface OutgoingRequest {
 
 /**
  * Sits between the SDK's client and a transport. Results pass the SDK in a box (it would look into them, and drop an answer
- * with `_meta: null`), errors of the server as one of our errors, notifications go past it (it would run their handlers
- * after those of an answer that came later), and the id of each request is told, which the SDK keeps to itself.
+ * with `_meta: null`), errors of the server as one of our errors; notifications go past it (it would run their handlers
+ * after those of an answer that came later), and so do the server's requests (it would check forms and answers by schemas of
+ * its own); and the id of each request of ours is told, which the SDK keeps to itself.
  */
 export class MessageTap implements Transport {
   onclose: Transport['onclose'];
@@ -24,6 +27,7 @@ export class MessageTap implements Transport {
 
   readonly #inner: ClientTransport;
   readonly #onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  readonly #requests: IncomingRequests;
   #last: OutgoingRequest | undefined;
   #initializeId: RequestId | undefined;
   #protocolVersion: string | undefined;
@@ -32,9 +36,11 @@ export class MessageTap implements Transport {
   constructor(
     inner: ClientTransport,
     onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void,
+    requestHandler: () => RequestHandler | undefined,
   ) {
     this.#inner = inner;
     this.#onNotification = onNotification;
+    this.#requests = new IncomingRequests((message) => inner.send(message), requestHandler);
   }
 
   get closed(): boolean {
@@ -56,6 +62,7 @@ export class MessageTap implements Transport {
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => {
       this.#closed = true;
+      this.#requests.end();
       this.onclose?.();
     };
     return this.#inner.start();
@@ -93,8 +100,10 @@ export class MessageTap implements Transport {
 
   #incoming(message: JSONRPCMessage): void {
     if ('method' in message) {
-      if ('id' in message) this.onmessage?.(message);
-      else this.#onNotification(message.method, message.params ?? {});
+      const { method, params = {} } = message;
+      if ('id' in message) void this.#requests.take(message.id, method, params);
+      else if (method === 'notifications/cancelled') this.#requests.cancel(params['requestId']);
+      else this.#onNotification(method, params);
       return;
     }
     const { id } = message;

@@ -27,6 +27,7 @@ export class OpenCall {
   /** Never rejects. */
   readonly ended: Promise<CallEnd>;
   readonly #handle: ClientCallHandle;
+  readonly #clock: CallClock;
   #end: (end: CallEnd) => void = () => {};
 
   constructor(
@@ -37,6 +38,7 @@ export class OpenCall {
     const startedAt = performance.now();
     const progress = new ProgressThrottle(onProgress);
     const clock = new CallClock(callTimeoutMs, maxCallMs, (limitMs) => this.#end({ kind: 'expired', limitMs }));
+    this.#clock = clock;
     const onAbort = () => this.#end({ kind: 'aborted', error: abortError(exposedName, signal) });
     this.ended = new Promise((resolve) => {
       this.#end = (end) => {
@@ -65,6 +67,11 @@ export class OpenCall {
   /** False when the request was provably not written. */
   get sent(): boolean {
     return this.#handle.sent;
+  }
+
+  /** The server asks somebody meanwhile: its time stands still until the returned function is called. */
+  hold(): () => void {
+    return this.#clock.hold();
   }
 
   /** Tells the server once; resolves at the late answer or after 2 s. */

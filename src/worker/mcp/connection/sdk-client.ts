@@ -17,6 +17,12 @@ const CANCEL_REASON = 'the caller cancelled the request';
 const PING_MS = 10_000;
 const ANSWERED: ReadonlySet<string> = new Set<ErrorCode>(['PROTOCOL', 'LINE_TOO_LONG']);
 
+/**
+ * Always the same, whoever listens: some servers list other tools for another client, and one catalogue serves a session with
+ * somebody to ask and one without. There the questions are declined.
+ */
+const CAPABILITIES = { roots: {}, elicitation: {}, sampling: {} };
+
 const BoxedSchema = z.object({ boxed: z.unknown() });
 const UNTIMED = { timeout: NEVER_MS };
 
@@ -38,6 +44,7 @@ export interface SdkClientOptions {
 /** A {@link ClientPort} over the SDK's client. It keeps no time and holds no abort signal: its callers do. */
 export class SdkClient implements ClientPort {
   onNotification: ClientPort['onNotification'];
+  onRequest: ClientPort['onRequest'];
 
   readonly #name: string;
   readonly #onLog: (text: string) => void;
@@ -50,7 +57,11 @@ export class SdkClient implements ClientPort {
   constructor(transport: ClientTransport, { name, onLog }: SdkClientOptions) {
     this.#name = name;
     this.#onLog = onLog;
-    this.#tap = new MessageTap(transport, (method, params) => this.#notified(method, params));
+    this.#tap = new MessageTap(
+      transport,
+      (method, params) => this.#notified(method, params),
+      () => this.onRequest,
+    );
   }
 
   async connect(): Promise<ServerInfo> {
@@ -59,7 +70,7 @@ export class SdkClient implements ClientPort {
     const jsonSchemaValidator = { getValidator: () => refuseToValidate };
     const client = new sdk.Client(
       { name: 'caldera', version: ownVersion() },
-      { capabilities: {}, jsonSchemaValidator },
+      { capabilities: CAPABILITIES, jsonSchemaValidator },
     );
     this.#client = client;
     try {

@@ -4,6 +4,7 @@ import { isRecord, type JsonObject } from '../../../shared/json.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import type { ServerConfig } from '../../../shared/mcp-options.ts';
 import type { CallOutcome, Progress } from '../../../shared/tool.ts';
+import type { Person } from '../requests/server-requests.ts';
 import { raceAbort } from './abort-race.ts';
 import { CallLane } from './call-lane.ts';
 import { type CallCounters, CallStatistics } from './call-statistics.ts';
@@ -27,6 +28,8 @@ export interface ConnectionOptions {
   readonly sessionId?: string;
   /** Absolute: the session's cwd, or the agent dir. */
   readonly workspace: string;
+  /** Whom the server's questions go to; absent = nobody. */
+  readonly person?: Person;
   readonly prepare: (request: ProcessRequest) => Promise<PreparedProcess>;
   readonly readEnv: (name: string) => Promise<string | undefined>;
   readonly track: (note: ProcessNote) => void;
@@ -86,7 +89,7 @@ export class ServerConnection {
     this.#config = config;
     this.#lane = new CallLane(config.parallel);
     this.#slot = new ServerSlot({
-      launch,
+      launch: { ...launch, onAsking: () => this.#holdCalls() },
       config: () => this.#config,
       ...(admission === undefined ? {} : { admission }),
       ...(after === undefined ? {} : { after }),
@@ -260,6 +263,14 @@ export class ServerConnection {
     const because = `${name} MCP server did not answer a ping after a call had timed out, and was stopped`;
     // Only begun here: the next call waits for its end.
     void this.#slot.stop({ timeoutMs: shutdownTimeoutMs, because, hook: false });
+  }
+
+  /** The server asks a person: which call it does that for, it does not say. */
+  #holdCalls(): () => void {
+    const releases = [...this.#open].map((call) => call.hold());
+    return () => {
+      for (const release of releases) release();
+    };
   }
 
   #waitIdle(): void {

@@ -1,10 +1,14 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { ExtensionHostError } from '../../../shared/errors.ts';
 import type { Logger, PreparedProcess, ProcessNote, ProcessRequest } from '../../../shared/extension-api.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import type { ServerConfig } from '../../../shared/mcp-options.ts';
+import { BROWSER_FOLDER } from '../../../shared/playwright-preset.ts';
 import { expandPlaceholders } from '../config/placeholders.ts';
-import type { ClientPort, ServerInfo } from './client-port.ts';
+import { type Person, serverRequests } from '../requests/server-requests.ts';
+import type { ClientPort, RequestHandler, ServerInfo } from './client-port.ts';
 import type { ExitReport } from './exit-report.ts';
 import { loadSdk, SdkClient } from './sdk-client.ts';
 import { ServerLog } from './server-log.ts';
@@ -27,6 +31,10 @@ export interface LaunchRequest {
   readonly sessionId?: string;
   /** True when only the list of tools is wanted: such a process has no state to save. */
   readonly discovers?: boolean;
+  /** Whom the server's questions go to; absent = nobody. */
+  readonly person?: Person;
+  /** Somebody is being asked by the server; what it returns is called when that is over. */
+  readonly onAsking?: () => () => void;
   readonly prepare: (request: ProcessRequest) => Promise<PreparedProcess>;
   readonly readEnv: (name: string) => Promise<string | undefined>;
   readonly track: (note: ProcessNote) => void;
@@ -105,6 +113,7 @@ class Launch {
     loadSdk().catch(() => {});
     const expanded = await expandPlaceholders(config, workspace, readEnv);
     const prepared = await prepare({ purpose: 'mcp-server', origin: name, ...expanded });
+    if (config.preset === 'playwright' && this.#request.discovers !== true) await makeBrowserFolder(workspace);
     this.deadline.check();
     const log = new ServerLog(config, logger, limits);
     const note = { server: name, ...(sessionId === undefined ? {} : { sessionId }) };
@@ -113,11 +122,19 @@ class Launch {
     this.#server = server;
     this.deadline.check();
     const client = new SdkClient(new StdioTransport(server, limits), { name, onLog: (text) => log.notice(text) });
+    client.onRequest = this.#requests();
     const info = await connect(client, server);
     server.observe();
     const { stopTool } = config;
     if (stopTool !== null && !this.#request.discovers) server.stopHook = () => callStopTool(client, stopTool);
     return running(server, client, info, prepared.id);
+  }
+
+  /** A server of all sessions has no workspace to work in. */
+  #requests(): RequestHandler {
+    const { config, workspace, sessionId, discovers, person, onAsking = () => () => {} } = this.#request;
+    const roots = sessionId === undefined && discovers !== true ? [] : [workspace];
+    return serverRequests({ server: config.name, roots, onAsking, ...(person === undefined ? {} : { person }) });
   }
 
   /** Told at once, also of a spawn under way: whoever starts the next one has to wait for the end of this one. */
@@ -130,6 +147,11 @@ class Launch {
     );
     if (gone) onLeftover?.(gone);
   }
+}
+
+/** The server refuses a file name in a folder that is not there. */
+async function makeBrowserFolder(workspace: string): Promise<void> {
+  await mkdir(join(workspace, BROWSER_FOLDER), { recursive: true });
 }
 
 async function callStopTool(client: ClientPort, tool: string): Promise<void> {
