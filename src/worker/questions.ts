@@ -75,7 +75,8 @@ export class Questions {
     const preset = question.default === undefined ? {} : { default: this.#option(question.default) };
     if (question.kind === 'select') {
       const { options } = question;
-      if (!Array.isArray(options) || options.length === 0 || options.length > MAX_OPTIONS) {
+      const count = Array.isArray(options) ? options.length : 0;
+      if (count === 0 || count > MAX_OPTIONS) {
         throw new ExtensionHostError('INVALID_ARGUMENT', `select needs 1 to ${MAX_OPTIONS} options`);
       }
       const shown = options.map((option) => this.#option(option));

@@ -15,7 +15,7 @@ export interface AgentRun {
 }
 
 /** The active tools of a session for the AI SDK; whatever a call comes back with is the model's to read. */
-export function toolsOf(session: Session): ToolSet {
+function toolsOf(session: Session): ToolSet {
   const active = new Set(session.activeTools);
   const offered = session.tools.filter(({ name }) => active.has(name));
   return Object.fromEntries(

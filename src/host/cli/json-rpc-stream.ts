@@ -56,7 +56,7 @@ export class JsonRpcStream {
       if (this.#ended) return;
       this.#ended = true;
       reader.end();
-      for (const { reject } of this.#asked.values()) reject(new Error('the client is gone'));
+      for (const asked of this.#asked.values()) asked.reject(new Error('the client is gone'));
       this.#handlers.end();
     };
     this.#input.on('data', (chunk: Buffer) => {
