@@ -169,8 +169,12 @@ export class Arena {
     const host = this.#host;
     if (!host) return undefined;
     const answer = new Promise<Record<string, unknown> | undefined>((resolve) => {
-      host.lines.once('line', (line) => resolve(JSON.parse(line) as Record<string, unknown>));
-      host.child.once('exit', () => resolve(undefined));
+      const ended = (): void => resolve(undefined);
+      host.child.once('exit', ended);
+      host.lines.once('line', (line) => {
+        host.child.off('exit', ended);
+        resolve(JSON.parse(line) as Record<string, unknown>);
+      });
     });
     host.child.stdin?.write(`${JSON.stringify(command)}\n`);
     return answer;

@@ -43,7 +43,7 @@ test('the root is the workspace of the session, odd characters included; the sam
   const { result } = await ask(session, 'roots/list');
   expect(result).toEqual({ roots: [{ uri: pathToFileURL(session.cwd).href, name: expect.stringContaining('$&') }] });
   const offered = readFileSync(log, 'utf8').trim().split('\n');
-  expect(offered.map((line) => JSON.parse(line))).toEqual(
+  expect(offered.map((line): unknown => JSON.parse(line))).toEqual(
     offered.map(() => ({ roots: {}, elicitation: {}, sampling: {} })),
   );
 });
