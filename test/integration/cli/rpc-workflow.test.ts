@@ -65,7 +65,7 @@ describe('workflow/*', { timeout: 60_000 }, () => {
       nodes: [{ id: 'wait', capability: 'page.slow', input: { ms: 60_000 } }],
     };
     const id = rpc.send('workflow/run', { deployment: slow });
-    await waitUntil(() => readPageLog(log).length > 0, 'the call to reach the server');
+    await waitUntil(() => readPageLog(log).length > 0, 'the call to reach the server', { timeoutMs: 30_000 });
     rpc.write({ jsonrpc: '2.0', method: '$/cancel', params: { id } });
     expect((await rpc.answer(id)).error).toMatchObject({ code: -32800 });
     expect(readPageLog(log).map(({ event }) => event)).toEqual(['call', 'cancelled']);
