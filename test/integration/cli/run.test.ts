@@ -89,7 +89,7 @@ describe('caldera run', PATIENCE, () => {
     child.stderr.on('data', (chunk: Buffer) => {
       stderr += chunk.toString();
     });
-    await waitUntil(() => readPageLog(log).length > 0, 'the call to reach the server');
+    await waitUntil(() => readPageLog(log).length > 0, 'the call to reach the server', { timeoutMs: 30_000 });
     child.kill('SIGTERM');
     expect(await new Promise((resolve) => child.on('exit', (code) => resolve(code)))).toBe(143);
     expect(readPageLog(log).map(({ event }) => event)).toEqual(['call', 'cancelled']);

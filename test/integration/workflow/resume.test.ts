@@ -100,7 +100,7 @@ describe('resuming', () => {
     const { planner, log } = openStage();
     const abort = new AbortController();
     const run = planner.runDeployment(slow, {}, { runId: 'r', signal: abort.signal });
-    await waitUntil(() => readPageLog(log).length > 0, 'the call to reach the server');
+    await waitUntil(() => readPageLog(log).length > 0, 'the call to reach the server', { timeoutMs: 30_000 });
     abort.abort();
     await expect(run).rejects.toMatchObject({ code: 'ABORTED' });
     const changed = { ...slow, nodes: slow.nodes.map((node) => ({ ...node, input: { ms: 1 } })) };

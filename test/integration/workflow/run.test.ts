@@ -130,7 +130,7 @@ describe('a deployment', () => {
     };
     const abort = new AbortController();
     const run = planner.runDeployment(slow, {}, { signal: abort.signal });
-    await waitUntil(() => readPageLog(log).length > 0, 'the call to reach the server');
+    await waitUntil(() => readPageLog(log).length > 0, 'the call to reach the server', { timeoutMs: 30_000 });
     abort.abort();
     await expect(run).rejects.toMatchObject({ name: 'AbortError', code: 'ABORTED' });
     expect(readPageLog(log).map(({ event }) => event)).toEqual(['call', 'cancelled']);
