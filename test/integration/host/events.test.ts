@@ -74,7 +74,14 @@ test('process_spawn gets the request without secrets and adds to its environment
   const { file, seen } = logIn();
   const extensions = [
     { path, options: { log: file } },
-    { path, options: { log: file, name: 'a', env: { ADDED: 'a', PLAIN: null, CALDERA_OWNER: 'me', CALDERA_THREAD: null, TZ: 'UTC' } } },
+    {
+      path,
+      options: {
+        log: file,
+        name: 'a',
+        env: { ADDED: 'a', PLAIN: null, CALDERA_OWNER: 'me', CALDERA_THREAD: null, TZ: 'UTC' },
+      },
+    },
     { path, options: { log: file, name: 'b', env: { ADDED: 'b' } } },
   ];
   const hostEnv = () => ({ PATH: '/bin', PLAIN: 'plain', MY_TOKEN: 'a-secret-1234' });
