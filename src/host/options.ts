@@ -112,10 +112,7 @@ export interface SessionUi {
  * Answers a server's request for a message of the host's model. `params` as in MCP 2025-06-18, `sampling/createMessage`, and
  * redacted; so is the answer: `{ role, content, model, stopReason? }`, or a promise of it. A throw refuses, and its message is told.
  */
-export type OnSampling = (
-  params: JsonObject,
-  context: QuestionContext & { readonly server: string },
-) => unknown;
+export type OnSampling = (params: JsonObject, context: QuestionContext & { readonly server: string }) => unknown;
 
 export interface ExtensionHostOptions {
   /** Where settings and caches live. Default: `CALDERA_AGENT_DIR`, else `~/.caldera/agent`. */
