@@ -44,7 +44,14 @@ import { TypedEmitter } from './typed-emitter.ts';
 const THREAD_GRACE_MS = 1000;
 const LEAST_GRACE_MS = 100;
 /** What a sandboxed extension's thread may ask for; its engine offers no more. */
-const SANDBOXED_REQUESTS: ReadonlySet<string> = new Set(['env.get', 'tool.call']);
+const SANDBOXED_REQUESTS: ReadonlySet<string> = new Set([
+  'env.get',
+  'tool.call',
+  'ui.confirm',
+  'ui.select',
+  'ui.input',
+  'question.close',
+]);
 /** The longest delay a timer can have; it only keeps the process alive. */
 const FOREVER_MS = 2 ** 31 - 1;
 

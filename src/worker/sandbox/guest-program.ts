@@ -175,6 +175,7 @@ function installGuest(
     confirm: (title: unknown, text: unknown) => request('ui.confirm', { title, text }),
     select: (title: unknown, options: unknown) => request('ui.select', { title, options }),
     input: (title: unknown, placeholder?: unknown) => request('ui.input', { title, placeholder }),
+    ask: (question: unknown) => request('ui.ask', question),
   });
 
   const createContext = (given: Readonly<Record<string, Json>>): object => ({
@@ -182,6 +183,8 @@ function installGuest(
     signal: life.signal,
     ui: createUi(),
     processes: { prepare: () => refuseLater('ctx.processes') },
+    canSample: false,
+    sample: () => refuseLater('ctx.sample'),
   });
 
   const createApi = (given: Readonly<Record<string, Json>>): object => {

@@ -5,6 +5,7 @@ import {
   type ExtensionContext,
   ToolExecutionError,
   type ToolExecutionResult,
+  type UiQuestion,
 } from '../../shared/extension-api.ts';
 import { isRecord, type JsonObject, type JsonValue } from '../../shared/json.ts';
 import type { SandboxLimits } from '../../shared/sandbox.ts';
@@ -110,8 +111,8 @@ export class SandboxSession {
     }
   }
 
-  #context({ sessionId, cwd, timeZone }: ExtensionContext): JsonObject {
-    return { sessionId, cwd, ...(timeZone === undefined ? {} : { timeZone }) };
+  #context({ sessionId, cwd, timeZone, hasUI }: ExtensionContext): JsonObject {
+    return { sessionId, cwd, hasUI, ...(timeZone === undefined ? {} : { timeZone }) };
   }
 
   /** Every operation that is answered at once. Whatever it throws is shown to the guest as code and message. */
@@ -194,8 +195,26 @@ export class SandboxSession {
     const answer = this.#capabilities.answer(op, payload, signal);
     if (answer) return answer;
     if (!op.startsWith('ui.')) throw new ExtensionHostError('PROTOCOL', `there is no operation ${op.slice(0, 64)}`);
-    // Nobody is there to answer.
-    return op === 'ui.confirm' ? false : undefined;
+    return this.#ask(op, isRecord(payload) ? payload : {});
+  }
+
+  /** Questions to the person; their own limits hold on the way. */
+  async #ask(op: string, payload: Payload): Promise<unknown> {
+    const { title, text, options, placeholder } = payload;
+    const { ui } = this.#options.context;
+    switch (op) {
+      case 'ui.confirm':
+        return ui.confirm(String(title), String(text));
+      case 'ui.select':
+        return ui.select(String(title), Array.isArray(options) ? options.map(String) : []);
+      case 'ui.input':
+        return ui.input(String(title), ...(placeholder === undefined ? [] : [String(placeholder)]));
+      case 'ui.ask':
+        // The host checks it against its schema, as what any extension asks.
+        return ui.ask(payload as unknown as UiQuestion);
+      default:
+        throw new ExtensionHostError('PROTOCOL', `there is no operation ${op.slice(0, 64)}`);
+    }
   }
 
   #addTool({ callback, definition }: Payload): void {

@@ -169,3 +169,24 @@ test('calls of one session run at once in its machine', async () => {
   const [a, b] = await session.callTools([{ name: 'run' }, { name: 'run', arguments: { last: true } }]);
   expect([a, b].map((one) => one && textOf(one))).toEqual(['first', 'last']);
 });
+
+test('a person can be asked, and answers', async () => {
+  const { host } = await makeDropInHost([
+    {
+      source: toolOf(
+        "return text([ctx.hasUI, await ctx.ui.confirm('Sure?', 'really'), await ctx.ui.select('Which?', ['a', 'b']), await ctx.ui.input('Name?'), ctx.canSample, (await refused(() => ctx.sample({}))).split(':')[0]]);",
+      ),
+    },
+  ]);
+  const session = await openSession(host, {
+    ui: { confirm: async () => true, select: async (_title, options) => options[1], input: async () => 'me' },
+  });
+  expect(JSON.parse(textOf(await session.callTool({ name: 'run' })))).toEqual([
+    true,
+    true,
+    'b',
+    'me',
+    false,
+    'PERMISSION_DENIED',
+  ]);
+});
