@@ -208,7 +208,7 @@ export class SandboxSession {
       case 'ui.select':
         return ui.select(String(title), Array.isArray(options) ? options.map(String) : []);
       case 'ui.input':
-        return ui.input(String(title), ...(placeholder === undefined ? [] : [String(placeholder)]));
+        return ui.input(String(title), ...(typeof placeholder === 'string' ? [placeholder] : []));
       case 'ui.ask':
         // The host checks it against its schema, as what any extension asks.
         return ui.ask(payload as unknown as UiQuestion);
