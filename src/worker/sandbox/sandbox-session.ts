@@ -204,7 +204,7 @@ export class SandboxSession {
     const { ui } = this.#options.context;
     switch (op) {
       case 'ui.confirm':
-        return ui.confirm(String(title), String(text));
+        return ui.confirm(String(title), ...(typeof text === 'string' ? [text] : []));
       case 'ui.select':
         return ui.select(String(title), Array.isArray(options) ? options.map(String) : []);
       case 'ui.input':

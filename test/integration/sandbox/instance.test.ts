@@ -85,6 +85,37 @@ test('commands, events, messages, notifications and failures work as in a truste
   expect(session.failures).toEqual([{ extension: 'probe', tool: 'x', code: 'TOOL_QUARANTINED', message: 'not today' }]);
 });
 
+test('questions reach the person of the session, and nobody without one', async () => {
+  const { host } = await makeDropInHost([
+    {
+      source: toolOf(
+        `return text([await ctx.ui.confirm('Sure?', 'really'), await ctx.ui.select('Which?', ['a', 'b']) ?? null, await ctx.ui.input('Name?') ?? null]);`,
+      ),
+    },
+  ]);
+  const seen: string[] = [];
+  const session = await openSession(host, {
+    ui: {
+      confirm: async (title, { text, extension }) => {
+        seen.push(title, text ?? '', extension);
+        return true;
+      },
+      select: async (title, options) => {
+        seen.push(title);
+        return options[1];
+      },
+      input: async (title) => {
+        seen.push(title);
+        return 'Ada';
+      },
+    },
+  });
+  expect(JSON.parse(textOf(await session.callTool({ name: 'run' })))).toEqual([true, 'b', 'Ada']);
+  expect(seen).toEqual(['Sure?', 'really', 'probe', 'Which?', 'Name?']);
+  const alone = await openSession(host);
+  expect(JSON.parse(textOf(await alone.callTool({ name: 'run' })))).toEqual([false, null, null]);
+});
+
 test('what the tier does not have is there, rejects, and is counted', async () => {
   const { host } = await makeDropInHost(
     [
