@@ -221,20 +221,14 @@ export class Session {
       const instance = this.#instances[index];
       if (!instance) continue;
       if (outcome.status === 'fulfilled') this.#register(instance);
-      else
-        this.#fail(
-          instance,
-          outcome.reason instanceof ExtensionHostError
-            ? outcome.reason
-            : new ExtensionHostError('EXTENSION_LOAD_FAILED', messageOf(outcome.reason)),
-        );
+      else this.#fail(instance, asHostError(outcome.reason));
     }
     this.#opening = false;
     this.#checkOpen();
     this.#tellSnapshots();
     await this.#started('startup');
     // Nobody has the session yet: what extensions said so far waits until its opener had a turn to subscribe.
-    setImmediate(() => this.#emitter.release());
+    this.#emitter.releaseSoon();
   }
 
   /** @internal Asks the handlers of `process_spawn`. */

@@ -6,6 +6,7 @@ export class TypedEmitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(value: never) => void>>();
   readonly #onError: (error: unknown) => void;
   #held: (() => void)[] | undefined;
+  #releasing = false;
 
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
@@ -17,19 +18,22 @@ export class TypedEmitter<Events extends object> {
     return () => set.delete(listener as (value: never) => void);
   }
 
-  /** From now on events wait for {@link release}, in their order. */
+  /** From now on events wait for {@link releaseSoon}, in their order. */
   hold(): void {
     this.#held ??= [];
   }
 
-  /** Emits what was held; later events go out at once. */
-  release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const emit of held) emit();
+  /**
+   * Lets whoever waits for the opening subscribe, then emits what was held. An event that comes before is no earlier than the
+   * next macrotask, so it takes the held ones along: none arrives after the result of the call that caused it.
+   */
+  releaseSoon(): void {
+    this.#releasing = true;
+    setImmediate(() => this.#release());
   }
 
   emit<Name extends keyof Events>(event: Name, value: Events[Name]): void {
+    if (this.#releasing) this.#release();
     if (this.#held) {
       if (this.#held.length < HELD_EVENTS) this.#held.push(() => this.emit(event, value));
       return;
@@ -41,6 +45,13 @@ export class TypedEmitter<Events extends object> {
         this.#onError(error);
       }
     }
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    this.#releasing = false;
+    for (const emit of held) emit();
   }
 
   has(event: keyof Events): boolean {
