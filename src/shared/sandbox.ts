@@ -57,7 +57,7 @@ export interface SandboxBoot {
 }
 
 /** What is counted: a permission, or a member of the API that this tier does not have. */
-export const USE_KEYS = [...PERMISSION_KEYS, 'api'] as const satisfies readonly (PermissionKey | 'api')[];
+const USE_KEYS = [...PERMISSION_KEYS, 'api'] as const satisfies readonly (PermissionKey | 'api')[];
 export type UseKey = PermissionKey | 'api';
 
 /** How often each permission was used and refused, since the thread began. */
