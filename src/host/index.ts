@@ -8,6 +8,7 @@ export type { CloseReason, RestartReason } from '../shared/events.ts';
 export type { JsonObject, JsonValue } from '../shared/json.ts';
 export { DEFAULT_LIMITS, type Limits } from '../shared/limits.ts';
 export type { McpOptions, McpServerOptions } from '../shared/mcp-options.ts';
+export type { PermissionKey, Permissions, PermissionUse, Tier, UseKey } from '../shared/sandbox.ts';
 export type {
   CallOutcome,
   Content,
@@ -47,4 +48,5 @@ export type {
   SpawnRequest,
   UiQuestionContext,
 } from './options.ts';
+export type { Ceiling } from './policy/grants.ts';
 export { Session } from './session.ts';

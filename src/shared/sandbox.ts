@@ -57,8 +57,8 @@ export interface SandboxBoot {
 }
 
 /** What is counted: a permission, or a member of the API that this tier does not have. */
-export const USE_KEYS = [...PERMISSION_KEYS, 'api'] as const;
-export type UseKey = (typeof USE_KEYS)[number];
+const USE_KEYS = [...PERMISSION_KEYS, 'api'] as const satisfies readonly (PermissionKey | 'api')[];
+export type UseKey = PermissionKey | 'api';
 
 /** How often each permission was used and refused, since the thread began. */
 export interface PermissionUse {
