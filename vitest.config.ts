@@ -7,7 +7,10 @@ const workerHook = new URL('./test/support/ts-worker-hook.mjs', import.meta.url)
 const report = process.env['CALDERA_TEST_REPORT'];
 
 /** Neither threads nor processes. */
-const plain = (name: string) => ({ extends: true as const, test: { name, include: [`test/${name}/**/*.test.ts`] } });
+const plain = (name: string) => ({
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/!(*.quiet).test.ts`] },
+});
 
 /** Tests that start threads or processes; both inherit the preload through process.execArgv. */
 const threaded = (name: string) => ({
@@ -20,11 +23,21 @@ const threaded = (name: string) => ({
   },
 });
 
+/**
+ * What compares latencies runs when everything else is done: a test file beside it would be measured, too. Such files end in
+ * `.quiet.test.ts`, wherever they are.
+ */
+const quiet = {
+  ...threaded('quiet'),
+  test: { ...threaded('quiet').test, include: ['test/**/*.quiet.test.ts'], sequence: { groupOrder: 1 } },
+};
+
 /** One folder of test/ is one project: `vitest run --project unit`. */
 const PROJECTS = [
   plain('unit'),
   plain('pins'),
   ...['integration', 'e2e', 'hostile', 'package', 'browser'].map(threaded),
+  quiet,
 ];
 
 export default defineConfig({
