@@ -17,7 +17,7 @@ describe('the command line', () => {
       runCommandLine(['dmo']),
       runCommandLine(['rpc', '--extensoin', 'x']),
       runCommandLine(['rpc', '--log-level', 'loud']),
-      runCommandLine(['rpc', '--extension-dir', '.']),
+      runCommandLine(['tools', '--nothing-like-it']),
       runCommandLine([]),
     ]);
     expect(wrong.map(({ code, stdout }) => ({ code, stdout }))).toEqual(wrong.map(() => ({ code: 2, stdout: '' })));
