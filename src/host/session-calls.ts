@@ -143,11 +143,16 @@ export class SessionCalls {
    * Extensions may block a call before it is sent, and then the host program is asked; time and abort of the call go on
    * meanwhile.
    */
-  async #blocked(descriptor: ToolDescriptor, args: JsonObject, over: AbortSignal): Promise<ToolResult | undefined> {
+  async #blocked(
+    descriptor: ToolDescriptor,
+    args: JsonObject,
+    over: AbortSignal | undefined,
+  ): Promise<ToolResult | undefined> {
     const { name } = descriptor;
+    const { approve, events } = this.#options;
     const reason =
-      (await this.#options.events.blockedBy(name, args)) ??
-      (over.aborted ? undefined : await this.#options.approve?.denies(descriptor, args, over));
+      (await events.blockedBy(name, args)) ??
+      (over === undefined || over.aborted ? undefined : await approve?.denies(descriptor, args, over));
     if (reason === undefined) return undefined;
     return errorResult('TOOL_DENIED', `${name} was not called: ${reason}`, { outcome: 'not-sent' });
   }
@@ -161,12 +166,13 @@ export class SessionCalls {
     const { sessionId, builtins, limits, results } = this.#options;
     const { name } = descriptor;
     const { signal, timeoutMs = limits.callTimeoutMs, expectEpoch } = options;
-    const over = new AbortController();
-    const race = { tool: name, timeoutMs, signal, ended: this.#era.signal, over: () => over.abort() };
+    // Only for whoever is asked: a controller and its abort cost as much main-thread time as the hop itself.
+    const over = this.#options.approve && new AbortController();
+    const race = { tool: name, timeoutMs, signal, ended: this.#era.signal, over: () => over?.abort() };
     if (!(owner instanceof ExtensionSession)) {
       const aborting = new AbortController();
       const work = async (sent: () => void): Promise<ToolResult> => {
-        const blocked = await this.#blocked(descriptor, args, over.signal);
+        const blocked = await this.#blocked(descriptor, args, over?.signal);
         if (blocked) return blocked;
         sent();
         return builtins.call(name, args, { sessionId, signal: aborting.signal }, results);
@@ -175,7 +181,7 @@ export class SessionCalls {
     }
     const request = { callId, tool: name, arguments: args, ...(expectEpoch === undefined ? {} : { expectEpoch }) };
     const work = async (sent: () => void): Promise<ToolResult> =>
-      (await this.#blocked(descriptor, args, over.signal)) ??
+      (await this.#blocked(descriptor, args, over?.signal)) ??
       finishResult(await owner.call(request, sent), descriptor, results);
     return runCall({ ...race, work, cancel: () => owner.cancel(callId) });
   }
