@@ -148,8 +148,9 @@ describe('a change of settings.json while a session is open', () => {
     const session = await openSession(host);
     const pid = await pidOf(session);
     write({ a: fakeServer('normal', { enabled: false }) });
+    // Its process and its tools go at once; neither waits for the other.
     await waitUntilEnded([pid]);
-    expect(names(session)).toEqual([]);
+    await waitUntil(() => names(session).length === 0, 'the end of its tools');
     expect(await mcp(session)).toContain('a: disabled');
     write({ a: fakeServer() });
     await waitUntil(() => names(session).includes('echo'), 'the tools');
