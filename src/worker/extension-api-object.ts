@@ -6,8 +6,8 @@ import { copyJson } from '../shared/json-copy.ts';
 import type { ToolSnapshot } from '../shared/protocol.ts';
 import { cutWithOverlap } from '../shared/text-caps.ts';
 import type { Failure } from '../shared/tool.ts';
-import type { ThreadServices } from './extension-session.ts';
 import { claimOnce } from './host-cache.ts';
+import type { ThreadServices } from './thread-services.ts';
 
 const MESSAGE_BOUNDS = { maxDepth: 32, maxBytes: 64 * 1024 };
 

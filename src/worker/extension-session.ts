@@ -1,8 +1,6 @@
 import { ExtensionHostError, messageOf, toWireError } from '../shared/errors.ts';
 import type { EventName, EventPayload } from '../shared/events.ts';
 import type { CommandDefinition, ExtensionContext, ExtensionFactory } from '../shared/extension-api.ts';
-import type { JsonObject } from '../shared/json.ts';
-import type { Limits } from '../shared/limits.ts';
 import type { MessagePortLike } from '../shared/port-endpoint.ts';
 import {
   type CallRequest,
@@ -22,27 +20,10 @@ import type { Instance } from './boot-loader.ts';
 import { CallRunner } from './call-runner.ts';
 import { EventHandlers } from './event-handlers.ts';
 import { createExtensionApi } from './extension-api-object.ts';
-import { HostClient, type RequestBudget } from './host-client.ts';
-import type { LogForwarder } from './log-forwarder.ts';
-import type { NoteCredit } from './note-credit.ts';
-import type { ProcessLedger } from './process-ledger.ts';
+import { HostClient } from './host-client.ts';
 import { Questions } from './questions.ts';
+import type { ThreadServices } from './thread-services.ts';
 import { ToolTableBuilder } from './tool-table.ts';
-
-/** What an instance shares with the others of its thread. */
-export interface ThreadServices {
-  readonly limits: Limits;
-  readonly overlapBytes: number;
-  readonly options: JsonObject;
-  /** The operator's, as the host read them last. */
-  readonly settings: { current: JsonObject };
-  readonly agentDir: string;
-  readonly log: LogForwarder;
-  readonly credit: NoteCredit;
-  readonly control: HostClient;
-  readonly budget: RequestBudget;
-  readonly ledger: ProcessLedger;
-}
 
 const FAILURES_KEPT = 200;
 /** Tables that were committed lately: the host asks for one by its digest, a moment after the commit. */

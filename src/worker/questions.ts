@@ -5,8 +5,8 @@ import { copyJson } from '../shared/json-copy.ts';
 import type { HostAnswers, SessionOpening } from '../shared/protocol.ts';
 import { MAX_OPTIONS, SAMPLE_BYTES, type SampleRequest, type UiAnswer, type UiQuestion } from '../shared/question.ts';
 import { cutWithOverlap, TEXT_CAPS } from '../shared/text-caps.ts';
-import type { ThreadServices } from './extension-session.ts';
 import type { HostClient } from './host-client.ts';
+import type { ThreadServices } from './thread-services.ts';
 
 type Options = { readonly signal?: AbortSignal } | undefined;
 

@@ -5,11 +5,12 @@ import { type MessagePortLike, portEndpoint } from '../shared/port-endpoint.ts';
 import type { Commit, Outcome, SessionOpening, ThreadBoot, ThreadNote, ThreadRemote } from '../shared/protocol.ts';
 import { VitalsWriter } from '../shared/vitals.ts';
 import { type LoadedExtension, loadBoot } from './boot-loader.ts';
-import { ExtensionSession, type ThreadServices } from './extension-session.ts';
+import { ExtensionSession } from './extension-session.ts';
 import { HostClient, RequestBudget } from './host-client.ts';
 import { LogForwarder } from './log-forwarder.ts';
 import { NoteCredit } from './note-credit.ts';
 import { ProcessLedger } from './process-ledger.ts';
+import type { ThreadServices } from './thread-services.ts';
 
 /** The parts of a runtime that the thread around it needs. */
 export interface Runtime {
