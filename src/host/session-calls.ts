@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { abortError, ExtensionHostError, messageOf } from '../shared/errors.ts';
+import { abortError, type ErrorCode, ExtensionHostError, messageOf } from '../shared/errors.ts';
 import { isRecord, type JsonObject } from '../shared/json.ts';
 import { copyJson } from '../shared/json-copy.ts';
 import type { Limits } from '../shared/limits.ts';
+import type { CallRequest } from '../shared/protocol.ts';
 import { TEXT_CAPS } from '../shared/text-caps.ts';
 import { errorResult, type Progress, type ToolCall, type ToolDescriptor, type ToolResult } from '../shared/tool.ts';
 import { checkArguments } from './argument-check.ts';
 import type { BuiltinTools } from './builtin-tools.ts';
 import type { CallApproval } from './call-approval.ts';
-import { runCall } from './call-race.ts';
 import type { CallOptions } from './options.ts';
 import { finishResult, type ResultPolicy } from './result-finish.ts';
+import { RunningCall } from './running-call.ts';
 import type { SessionEventHub } from './session-events.ts';
 import { ExtensionSession } from './thread/extension-session.ts';
 import type { RegisteredTool, ToolRegistry } from './tool-registry.ts';
@@ -23,7 +24,7 @@ export interface SessionCallsOptions {
   readonly builtins: BuiltinTools;
   readonly limits: Limits;
   readonly results: ResultPolicy;
-  readonly events: Pick<SessionEventHub, 'blockedBy' | 'observeResult'>;
+  readonly events: Pick<SessionEventHub, 'isHeard' | 'blockedBy' | 'observeResult'>;
   readonly isActive: (name: string) => boolean;
   /** Absent = every call is allowed. */
   readonly approve?: CallApproval;
@@ -34,17 +35,27 @@ export interface SessionCallsOptions {
 export class SessionCalls {
   readonly #options: SessionCallsOptions;
   readonly #progress = new Map<string, (progress: Progress) => void>();
-  /** Ends the calls in flight; a restart puts a new one in its place. */
-  #era = new AbortController();
-  inFlight = 0;
+  /** Ended when the session is closed or restarted. */
+  readonly #running = new Set<RunningCall>();
+  readonly #idPrefix = randomUUID();
+  #count = 0;
 
   constructor(options: SessionCallsOptions) {
     this.#options = options;
   }
 
-  async callTool(call: ToolCall, options: CallOptions): Promise<ToolResult> {
-    if (options.signal?.aborted) throw abortError(`the call of ${call.name}`, options.signal);
-    return this.#call(call.name, this.#argumentsOf(call), options);
+  get inFlight(): number {
+    return this.#running.size;
+  }
+
+  /** Rejects, never throws. */
+  callTool(call: ToolCall, options: CallOptions): Promise<ToolResult> {
+    try {
+      if (options.signal?.aborted) throw abortError(`the call of ${call.name}`, options.signal);
+      return this.#call(call.name, this.#argumentsOf(call), options);
+    } catch (error) {
+      return Promise.reject(error as ExtensionHostError);
+    }
   }
 
   async callTools(calls: readonly ToolCall[], options: CallOptions): Promise<readonly ToolResult[]> {
@@ -68,8 +79,7 @@ export class SessionCalls {
 
   /** Ends every call in flight as a `SESSION_CLOSED` result. */
   endAll(): void {
-    this.#era.abort();
-    this.#era = new AbortController();
+    for (const call of this.#running) call.end();
   }
 
   tellProgress(callId: string, progress: Progress): void {
@@ -109,80 +119,89 @@ export class SessionCalls {
     throw new ExtensionHostError('INVALID_ARGUMENT', `the arguments of ${name} cannot be sent: ${why}`);
   }
 
-  async #call(name: string, args: JsonObject, options: CallOptions): Promise<ToolResult> {
-    const { registry, isActive } = this.#options;
+  #call(name: string, args: JsonObject, options: CallOptions): Promise<ToolResult> {
+    const { registry, isActive, limits } = this.#options;
     const tool = registry.get(name);
-    if (!tool) return errorResult('UNKNOWN_TOOL', `There is no tool ${name} in this session.`, { outcome: 'not-sent' });
-    if (!isActive(name))
-      return errorResult('TOOL_INACTIVE', `Tool ${name} is not active in this session.`, { outcome: 'not-sent' });
+    const refused = (code: ErrorCode, text: string): Promise<ToolResult> =>
+      Promise.resolve(errorResult(code, text, { outcome: 'not-sent' }));
+    if (!tool) return refused('UNKNOWN_TOOL', `There is no tool ${name} in this session.`);
+    if (!isActive(name)) return refused('TOOL_INACTIVE', `Tool ${name} is not active in this session.`);
     const problem = checkArguments(tool.descriptor.parameters, args);
-    if (problem)
-      return errorResult('INVALID_ARGUMENT', `The arguments of ${name} do not fit: ${problem}.`, {
-        outcome: 'not-sent',
-      });
-    const callId = randomUUID();
-    if (options.onProgress) this.#progress.set(callId, options.onProgress);
-    this.inFlight += 1;
-    try {
-      const result = this.#withoutSecrets(await this.#race(callId, tool, args, options));
-      this.#options.events.observeResult(name, result);
-      return result;
-    } finally {
-      this.inFlight -= 1;
-      this.#progress.delete(callId);
-    }
+    if (problem) return refused('INVALID_ARGUMENT', `The arguments of ${name} do not fit: ${problem}.`);
+    this.#count += 1;
+    const callId = `${this.#idPrefix}-${this.#count}`;
+    const { signal, timeoutMs = limits.callTimeoutMs, onProgress, expectEpoch } = options;
+    const call: RunningCall = new RunningCall({
+      tool: name,
+      timeoutMs,
+      signal,
+      onResult: (result) => this.#lastLook(name, result),
+      onOver: () => {
+        this.#running.delete(call);
+        this.#progress.delete(callId);
+      },
+    });
+    this.#running.add(call);
+    if (onProgress) this.#progress.set(callId, onProgress);
+    call.begin();
+    const request = { callId, tool: name, arguments: args, ...(expectEpoch === undefined ? {} : { expectEpoch }) };
+    const start = (): void => this.#start(call, tool, request);
+    const denial = this.#denial(call, tool.descriptor, args);
+    if (denial)
+      denial.then(
+        (reason) => (reason === undefined ? start() : call.settle(denied(name, reason))),
+        (error: unknown) => call.fail(error),
+      );
+    else start();
+    return call.result;
   }
 
-  /** A fault's own text can hold what a thread or an extension said last. */
-  #withoutSecrets(result: ToolResult): ToolResult {
-    if (!result.isError) return result;
-    return { ...result, content: this.#options.results.redactContent(result.content) };
+  #start(call: RunningCall, { descriptor, owner }: RegisteredTool, request: CallRequest): void {
+    const { sessionId, builtins, results } = this.#options;
+    if (owner instanceof ExtensionSession) {
+      const cancel = (): void => owner.cancel(request.callId);
+      call.run(
+        () => owner.call(request, () => call.sent(cancel)),
+        (wire) => finishResult(wire, descriptor, results),
+      );
+      return;
+    }
+    const aborting = new AbortController();
+    const context = { sessionId, signal: aborting.signal };
+    call.run(
+      () => {
+        call.sent(() => aborting.abort());
+        return builtins.call(request.tool, request.arguments, context, results);
+      },
+      (result) => result,
+    );
   }
 
   /**
-   * Extensions may block a call before it is sent, and then the host program is asked; time and abort of the call go on
-   * meanwhile.
+   * Why it is not called: extensions may block a call before it is sent, and then the host program is asked; time and abort
+   * of the call go on meanwhile. Without anybody to ask there is nothing to wait for.
    */
-  async #blocked(
-    descriptor: ToolDescriptor,
-    args: JsonObject,
-    over: AbortSignal | undefined,
-  ): Promise<ToolResult | undefined> {
-    const { name } = descriptor;
+  #denial(call: RunningCall, descriptor: ToolDescriptor, args: JsonObject): Promise<string | undefined> | undefined {
     const { approve, events } = this.#options;
-    const reason =
-      (await events.blockedBy(name, args)) ??
-      (over === undefined || over.aborted ? undefined : await approve?.denies(descriptor, args, over));
-    if (reason === undefined) return undefined;
-    return errorResult('TOOL_DENIED', `${name} was not called: ${reason}`, { outcome: 'not-sent' });
+    return approve || events.isHeard('tool_call') ? this.#ask(call, descriptor, args) : undefined;
   }
 
-  async #race(
-    callId: string,
-    { descriptor, owner }: RegisteredTool,
-    args: JsonObject,
-    options: CallOptions,
-  ): Promise<ToolResult> {
-    const { sessionId, builtins, limits, results } = this.#options;
-    const { name } = descriptor;
-    const { signal, timeoutMs = limits.callTimeoutMs, expectEpoch } = options;
-    // Only for whoever is asked: a controller and its abort cost as much main-thread time as the hop itself.
-    const over = this.#options.approve && new AbortController();
-    const race = { tool: name, timeoutMs, signal, ended: this.#era.signal, over: () => over?.abort() };
-    if (!(owner instanceof ExtensionSession)) {
-      const aborting = new AbortController();
-      const work = async (sent: () => void): Promise<ToolResult> => {
-        const blocked = await this.#blocked(descriptor, args, over?.signal);
-        if (blocked) return blocked;
-        sent();
-        return builtins.call(name, args, { sessionId, signal: aborting.signal }, results);
-      };
-      return runCall({ ...race, work, cancel: () => aborting.abort() });
-    }
-    const request = { callId, tool: name, arguments: args, ...(expectEpoch === undefined ? {} : { expectEpoch }) };
-    const work = async (sent: () => void): Promise<ToolResult> =>
-      (await this.#blocked(descriptor, args, over?.signal)) ??
-      finishResult(await owner.call(request, sent), descriptor, results);
-    return runCall({ ...race, work, cancel: () => owner.cancel(callId) });
+  async #ask(call: RunningCall, descriptor: ToolDescriptor, args: JsonObject): Promise<string | undefined> {
+    const { approve, events } = this.#options;
+    const blocked = await events.blockedBy(descriptor.name, args);
+    if (blocked !== undefined || call.over.aborted) return blocked;
+    return approve?.denies(descriptor, args, call.over);
   }
+
+  /** A fault's own text can hold what a thread or an extension said last. */
+  #lastLook(name: string, given: ToolResult): ToolResult {
+    const { events, results } = this.#options;
+    const result = given.isError ? { ...given, content: results.redactContent(given.content) } : given;
+    events.observeResult(name, result);
+    return result;
+  }
+}
+
+function denied(name: string, reason: string): ToolResult {
+  return errorResult('TOOL_DENIED', `${name} was not called: ${reason}`, { outcome: 'not-sent' });
 }

@@ -24,6 +24,10 @@ export class SessionEventHub {
     this.#options = options;
   }
 
+  isHeard(event: EventName): boolean {
+    return this.#options.instances().some((instance) => instance.listensTo(event));
+  }
+
   /** What the handlers of one extension answered. */
   async emit(
     instance: ExtensionSession,
@@ -53,7 +57,9 @@ export class SessionEventHub {
 
   /** Nobody waits for those who look on. */
   observe(event: 'tool_result' | 'tools_changed' | 'settings_changed', payload: EventPayload): void {
-    for (const instance of this.#subscribers(event)) void this.emit(instance, event, payload);
+    for (const instance of this.#options.instances()) {
+      if (instance.listensTo(event)) void this.emit(instance, event, payload);
+    }
   }
 
   observeResult(name: string, result: ToolResult): void {

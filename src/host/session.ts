@@ -154,9 +154,8 @@ export class Session {
    * Calls a tool. Whatever fails behind it is a result with `isError` and `details.error.code`.
    * @throws INVALID_ARGUMENT (arguments that are no object), ABORTED, SESSION_CLOSED
    */
-  async callTool(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
-    this.#checkOpen();
-    return this.#calls.callTool(call, options);
+  callTool(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#closing ? Promise.reject(this.#closedError()) : this.#calls.callTool(call, options);
   }
 
   /**

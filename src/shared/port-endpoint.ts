@@ -21,9 +21,14 @@ export interface PortEndpoint {
  * `other` gets every message that is none of Comlink's: notes and host requests travel on the same port.
  */
 export function portEndpoint(port: MessagePortLike, other?: (message: unknown) => void): PortEndpoint {
+  let isStarted = false;
   const listeners = new Map<(event: never) => void, (message: unknown) => void>();
   return {
-    postMessage: (message, transfer) => port.postMessage(message, transfer),
+    postMessage(message, transfer) {
+      // Comlink always hands a list over, and Node walks an empty one, too.
+      if (transfer === undefined || transfer.length === 0) port.postMessage(message);
+      else port.postMessage(message, transfer);
+    },
     addEventListener(type, listener) {
       if (type !== 'message' || listeners.has(listener)) return;
       const deliver = listener as unknown as (event: { data: unknown }) => void;
@@ -40,7 +45,12 @@ export function portEndpoint(port: MessagePortLike, other?: (message: unknown) =
       listeners.delete(listener);
       port.off('message', wrapped);
     },
-    start: () => port.start(),
+    start() {
+      // Comlink starts its port with every call.
+      if (isStarted) return;
+      isStarted = true;
+      port.start();
+    },
   };
 }
 

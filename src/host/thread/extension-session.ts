@@ -90,12 +90,17 @@ export class ExtensionSession {
 
   /**
    * Runs a call in a thread that lives. `onSend` is called just before it goes; a late caller can refuse there by throwing.
-   * @throws the end of the thread, PROTOCOL, or why the instance did not come back
+   * @throws what `onSend` throws
+   * Rejects with the end of the thread, PROTOCOL, or why the instance did not come back.
    */
-  async call(request: CallRequest, onSend: () => void): Promise<WireToolResult> {
-    const { link } = await this.#attach('recovered');
-    onSend();
-    return link.call('call', [request], WireToolResultSchema);
+  call(request: CallRequest, onSend: () => void): Promise<WireToolResult> {
+    const send = ({ link }: Attachment): Promise<WireToolResult> => {
+      onSend();
+      return link.call('call', [request], WireToolResultSchema);
+    };
+    // Mostly there is nothing to wait for, and a promise less for each call.
+    const attachment = this.#closed ? undefined : this.#live();
+    return attachment ? send(attachment) : this.#attach('recovered').then(send);
   }
 
   /** Nothing waits for it: a tool that ignores it changes nothing for its caller. */
@@ -146,13 +151,18 @@ export class ExtensionSession {
 
   #attach(reason: SessionStartReason): Promise<Attachment> {
     if (this.#closed) return Promise.reject(this.#closed);
-    const attachment = this.#attachment;
-    if (attachment?.generation.alive && attachment.generation === this.thread.current)
-      return Promise.resolve(attachment);
+    const attachment = this.#live();
+    if (attachment) return Promise.resolve(attachment);
     this.#attaching ??= this.#activateIn(reason).finally(() => {
       this.#attaching = undefined;
     });
     return this.#attaching;
+  }
+
+  /** The attachment, when its thread is the one that runs. */
+  #live(): Attachment | undefined {
+    const attachment = this.#attachment;
+    return attachment?.generation.alive && attachment.generation === this.thread.current ? attachment : undefined;
   }
 
   async #activateIn(reason: SessionStartReason): Promise<Attachment> {

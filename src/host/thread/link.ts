@@ -50,23 +50,24 @@ export class Link<Remote extends object, Note> {
   }
 
   /** Calls a method and checks its answer. @throws the death of the thread, what the worker answered, or PROTOCOL */
-  async call<Name extends MethodName<Remote>>(
+  call<Name extends MethodName<Remote>>(
     name: Name,
     args: readonly unknown[],
     value: z.ZodType<ValueOf<Remote, Name>>,
   ): Promise<ValueOf<Remote, Name>> {
-    const answer = await this.#race(name, args);
-    const outcome = schemaFor(value).safeParse(answer);
-    if (!outcome.success) {
-      throw new ExtensionHostError('PROTOCOL', `the thread answered ${name} with something else than agreed`);
-    }
-    if (!outcome.data.ok) throw fromWireError(outcome.data.error);
-    return outcome.data.value;
+    return this.#race(name, args, (answer) => {
+      const outcome = schemaFor(value).safeParse(answer);
+      if (!outcome.success) {
+        throw new ExtensionHostError('PROTOCOL', `the thread answered ${name} with something else than agreed`);
+      }
+      if (!outcome.data.ok) throw fromWireError(outcome.data.error);
+      return outcome.data.value;
+    });
   }
 
   /** Calls a method whose answer does not matter: nothing waits for it, and a dead thread is no error. */
   tell(name: MethodName<Remote>, args: readonly unknown[]): void {
-    this.#race(name, args).catch(() => {});
+    this.#race(name, args, ignored).catch(() => {});
   }
 
   /** Ends every call in flight, and later ones at once. */
@@ -85,17 +86,23 @@ export class Link<Remote extends object, Note> {
     this.#remote = {};
   }
 
-  #race(name: string, args: readonly unknown[]): Promise<unknown> {
+  /** One promise for each call, and one reaction to Comlink's: this is what every tool call pays. */
+  #race<T>(name: string, args: readonly unknown[], read: (answer: unknown) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#dead) {
         reject(this.#dead);
         return;
       }
+      const method = this.#method(name);
       this.#pending.add(reject);
-      this.#method(name)(...args).then(
-        (value) => {
+      method(...args).then(
+        (answer) => {
           this.#pending.delete(reject);
-          resolve(value);
+          try {
+            resolve(read(answer));
+          } catch (error) {
+            reject(error);
+          }
         },
         (error: unknown) => {
           this.#pending.delete(reject);
@@ -147,9 +154,11 @@ export class Link<Remote extends object, Note> {
     } finally {
       if (entered) meter.leaveRequest();
     }
-    if (!this.#dead) this.#race('answer', [id, outcome]).catch(() => {});
+    if (!this.#dead) this.#race('answer', [id, outcome], ignored).catch(() => {});
   }
 }
+
+function ignored(): void {}
 
 const schemas = new WeakMap<z.ZodType, z.ZodType>();
 
