@@ -10,7 +10,7 @@ import type { CallCost } from './measure-calls.ts';
 import type { SessionCost } from './measure-sessions.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const SESSIONS = 1000;
 const HOOK = new URL('../test/support/ts-worker-hook.mjs', import.meta.url).href;
 

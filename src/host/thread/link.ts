@@ -2,7 +2,8 @@ import type { MessagePort } from 'node:worker_threads';
 import * as Comlink from 'comlink';
 import type * as z from 'zod';
 import { ExtensionHostError, fromWireError, messageOf, toWireError } from '../../shared/errors.ts';
-import { portEndpoint } from '../../shared/port-endpoint.ts';
+import { type PortEndpoint, portEndpoint } from '../../shared/port-endpoint.ts';
+import type { Defer } from '../../shared/post-queue.ts';
 import { HostRequestSchema, type Outcome, outcomeSchema } from '../../shared/protocol.ts';
 import type { InboundMeter } from './inbound-meter.ts';
 
@@ -33,6 +34,7 @@ export interface LinkOptions<Note> {
  */
 export class Link<Remote extends object, Note> {
   readonly #options: LinkOptions<Note>;
+  readonly #endpoint: PortEndpoint;
   #remote: Record<string, (...args: unknown[]) => Promise<unknown>>;
   /** A property of a Comlink proxy is a new proxy each time: one per method is enough. */
   readonly #methods = new Map<string, (...args: unknown[]) => Promise<unknown>>();
@@ -41,8 +43,11 @@ export class Link<Remote extends object, Note> {
 
   constructor(options: LinkOptions<Note>) {
     this.#options = options;
-    const endpoint = portEndpoint(options.port, (message) => this.#receive(message));
-    this.#remote = Comlink.wrap(endpoint as Comlink.Endpoint) as unknown as Record<
+    this.#endpoint = portEndpoint(options.port, {
+      other: (message) => this.#receive(message),
+      defer: endOfReactions(),
+    });
+    this.#remote = Comlink.wrap(this.#endpoint as Comlink.Endpoint) as unknown as Record<
       string,
       (...args: unknown[]) => Promise<unknown>
     >;
@@ -80,7 +85,7 @@ export class Link<Remote extends object, Note> {
   close(error: ExtensionHostError): void {
     this.fail(error);
     // The port itself: `releaseProxy` through an endpoint of our own would leak it.
-    this.#options.port.close();
+    this.#endpoint.close();
     // Comlink keeps the endpoint, and with it this link, for as long as a proxy of it lives: 10 KB for every session.
     this.#methods.clear();
     this.#remote = {};
@@ -159,6 +164,19 @@ export class Link<Remote extends object, Note> {
 }
 
 function ignored(): void {}
+
+/** Once what runs now, and everything that reacts to it, is done: answers that came together are followed by calls together. */
+function endOfReactions(): Defer {
+  let isScheduled = false;
+  return (flush) => {
+    if (isScheduled) return;
+    isScheduled = true;
+    void Promise.resolve().then(() => {
+      isScheduled = false;
+      flush();
+    });
+  };
+}
 
 const schemas = new WeakMap<z.ZodType, z.ZodType>();
 
