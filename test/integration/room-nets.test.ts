@@ -80,10 +80,10 @@ const FORBIDDEN = [
   ['src/worker/mcp/connection', '../../proxy/server.ts'],
   ['src/worker/mcp/connection', '../../../host/session.ts'],
   ['src/worker/mcp/connection', 'comlink'],
-  ['src/worker/mcp/connection/stdio', '../../../runtime.ts'],
-  ['src/worker/mcp/connection/stdio', '../../../programs/demo.ts'],
-  ['src/worker/mcp/connection/stdio', '../../../../host/session.ts'],
-  ['src/worker/mcp/connection/stdio', 'pino'],
+  ['src/worker/mcp/connection/wire', '../../../runtime.ts'],
+  ['src/worker/mcp/connection/wire', '../../../programs/demo.ts'],
+  ['src/worker/mcp/connection/wire', '../../../../host/session.ts'],
+  ['src/worker/mcp/connection/wire', 'pino'],
 ] as const;
 
 const ALLOWED = [
@@ -99,9 +99,9 @@ const ALLOWED = [
   ['src/worker/mcp/connection', '../config/entries.ts'],
   ['src/worker/mcp/connection', '../extension.ts'],
   ['src/worker/mcp/connection', '@modelcontextprotocol/sdk/types.js'],
-  ['src/worker/mcp/connection/stdio', '../../config/entries.ts'],
-  ['src/worker/mcp/connection/stdio', '../../../../shared/tool.ts'],
-  ['src/worker/mcp/connection/stdio', 'node:child_process'],
+  ['src/worker/mcp/connection/wire', '../../config/entries.ts'],
+  ['src/worker/mcp/connection/wire', '../../../../shared/tool.ts'],
+  ['src/worker/mcp/connection/wire', 'node:child_process'],
 ] as const;
 
 describe('lint rules per folder', () => {

@@ -13,7 +13,7 @@ import type { Catalog, CatalogTool } from './catalog/catalog.ts';
 import { catalogDifference, differenceText } from './catalog/catalog-difference.ts';
 import { LiveList } from './catalog/live-list.ts';
 import { type OfferedTools, offeredTools } from './catalog/offered-tools.ts';
-import type { ProcessAdmission } from './connection/process-admission.ts';
+import type { ProcessAdmission } from './connection/process/process-admission.ts';
 import type { Lease, RuntimePool } from './connection/runtime-pool.ts';
 import { type ConnectionOptions, ServerConnection } from './connection/server-connection.ts';
 import { mapResult } from './result/map-result.ts';

@@ -6,16 +6,16 @@ import type { Logger, PreparedProcess, ProcessNote, ProcessRequest } from '../..
 import { DEFAULT_LIMITS, type Limits } from '../../../src/shared/limits.ts';
 import type { ServerConfig } from '../../../src/shared/mcp-options.ts';
 import {
+  type LaunchRequest,
+  launchServer,
+  type RunningServer,
+} from '../../../src/worker/mcp/connection/launch/server-launch.ts';
+import {
   type CallReply,
   type CallRequest,
   type ConnectionOptions,
   ServerConnection,
 } from '../../../src/worker/mcp/connection/server-connection.ts';
-import {
-  type LaunchRequest,
-  launchServer,
-  type RunningServer,
-} from '../../../src/worker/mcp/connection/server-launch.ts';
 
 export const fixture = (file: string) => fileURLToPath(new URL(`../../fixtures/wire/${file}`, import.meta.url));
 

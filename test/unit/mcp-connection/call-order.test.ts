@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { CallLane } from '../../../src/worker/mcp/connection/call-lane.ts';
-import { CallStatistics } from '../../../src/worker/mcp/connection/call-statistics.ts';
-import { ProgressThrottle } from '../../../src/worker/mcp/connection/progress-throttle.ts';
+import { CallLane } from '../../../src/worker/mcp/connection/call/call-lane.ts';
+import { CallStatistics } from '../../../src/worker/mcp/connection/call/call-statistics.ts';
+import { ProgressThrottle } from '../../../src/worker/mcp/connection/call/progress-throttle.ts';
 
 const live = new AbortController().signal;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { guessFrame } from '../../../src/worker/mcp/connection/answer-id.ts';
-import { readFrame } from '../../../src/worker/mcp/connection/frame-reader.ts';
+import { guessFrame } from '../../../src/worker/mcp/connection/wire/answer-id.ts';
+import { readFrame } from '../../../src/worker/mcp/connection/wire/frame-reader.ts';
 
 const pending = new Set([7, 'seven']);
 const read = (line: string | object) => readFrame(typeof line === 'string' ? line : JSON.stringify(line), pending);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KEPT_BYTES, LineFramer, type LongLine } from '../../../src/worker/mcp/connection/line-framer.ts';
+import { KEPT_BYTES, LineFramer, type LongLine } from '../../../src/worker/mcp/connection/process/line-framer.ts';
 
 function frame(capBytes: number) {
   const lines: string[] = [];

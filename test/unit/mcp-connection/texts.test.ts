@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { ExtensionHostError } from '../../../src/shared/errors.ts';
-import { deathText } from '../../../src/worker/mcp/connection/death-text.ts';
-import { printableLine } from '../../../src/worker/mcp/connection/printable-line.ts';
-import { seconds } from '../../../src/worker/mcp/connection/seconds.ts';
-import { SpawnError } from '../../../src/worker/mcp/connection/spawn-server.ts';
-import { StartTimeoutError } from '../../../src/worker/mcp/connection/start-deadline.ts';
-import { ExitedAtStartError, toStartError } from '../../../src/worker/mcp/connection/start-error.ts';
-import { StderrTail } from '../../../src/worker/mcp/connection/stderr-tail.ts';
+import { seconds } from '../../../src/worker/mcp/connection/launch/seconds.ts';
+import { StartTimeoutError } from '../../../src/worker/mcp/connection/launch/start-deadline.ts';
+import { ExitedAtStartError, toStartError } from '../../../src/worker/mcp/connection/launch/start-error.ts';
+import { deathText } from '../../../src/worker/mcp/connection/process/death-text.ts';
+import { printableLine } from '../../../src/worker/mcp/connection/process/printable-line.ts';
+import { SpawnError } from '../../../src/worker/mcp/connection/process/spawn-server.ts';
+import { StderrTail } from '../../../src/worker/mcp/connection/process/stderr-tail.ts';
 import { headOfWords, withoutFirstWord, withoutLastWord } from '../../../src/worker/mcp/cut-words.ts';
 
 test('a log record is one line, printable and bounded', () => {

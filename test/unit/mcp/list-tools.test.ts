@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS, type Limits } from '../../../src/shared/limits.ts';
 import { catalogDifference, differenceText } from '../../../src/worker/mcp/catalog/catalog-difference.ts';
 import { listTools } from '../../../src/worker/mcp/catalog/list-tools.ts';
-import type { ClientPort } from '../../../src/worker/mcp/connection/client-port.ts';
+import type { ClientPort } from '../../../src/worker/mcp/connection/client/client-port.ts';
 
 type Page = { readonly tools: readonly unknown[]; readonly nextCursor?: unknown };
 

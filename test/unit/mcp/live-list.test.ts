@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from '../../../src/shared/limits.ts';
 import { parseMcpOptions, type ServerConfig } from '../../../src/shared/mcp-options.ts';
 import type { Catalog } from '../../../src/worker/mcp/catalog/catalog.ts';
 import { LiveList } from '../../../src/worker/mcp/catalog/live-list.ts';
-import type { ClientPort } from '../../../src/worker/mcp/connection/client-port.ts';
+import type { ClientPort } from '../../../src/worker/mcp/connection/client/client-port.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type AdmittedProcess, ProcessAdmission } from '../../../src/worker/mcp/connection/process-admission.ts';
+import {
+  type AdmittedProcess,
+  ProcessAdmission,
+} from '../../../src/worker/mcp/connection/process/process-admission.ts';
 import { waitUntil } from '../../support/processes.ts';
 
 const never = new AbortController().signal;

@@ -1,8 +1,8 @@
 import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
 import type { ServerConfig } from '../../../shared/mcp-options.ts';
-import { type LaunchRequest, launchServer, type RunningServer } from '../connection/server-launch.ts';
-import { StartDeadline } from '../connection/start-deadline.ts';
-import { ExitedAtStartError, toStartError } from '../connection/start-error.ts';
+import { type LaunchRequest, launchServer, type RunningServer } from '../connection/launch/server-launch.ts';
+import { StartDeadline } from '../connection/launch/start-deadline.ts';
+import { ExitedAtStartError, toStartError } from '../connection/launch/start-error.ts';
 import type { Catalog } from './catalog.ts';
 import { createDiscoveryFolder, removeDiscoveryFolder } from './discovery-folder.ts';
 import { listTools } from './list-tools.ts';

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../shared/json.ts';
 import { utf8Length } from '../../../shared/json-copy.ts';
 import type { Limits } from '../../../shared/limits.ts';
-import type { ClientPort, ServerInfo } from '../connection/client-port.ts';
+import type { ClientPort, ServerInfo } from '../connection/client/client-port.ts';
 import type { Catalog, SkippedEntry } from './catalog.ts';
 import { type ListedTool, readTool } from './read-tool.ts';
 import { exposedNames } from './tool-names.ts';

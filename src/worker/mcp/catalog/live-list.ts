@@ -2,7 +2,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/extension-api.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import type { ServerConfig } from '../../../shared/mcp-options.ts';
-import type { ClientPort } from '../connection/client-port.ts';
+import type { ClientPort } from '../connection/client/client-port.ts';
 import type { Catalog } from './catalog.ts';
 import { listTools } from './list-tools.ts';
 

@@ -1,11 +1,11 @@
 import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
 import type { ServerConfig } from '../../../shared/mcp-options.ts';
 import { leaseFingerprint } from '../config/fingerprint.ts';
-import type { ClientPort, ServerInfo } from './client-port.ts';
-import { deathText } from './death-text.ts';
-import { exitCause } from './exit-report.ts';
-import type { AdmittedProcess, ProcessAdmission } from './process-admission.ts';
-import { type LaunchRequest, launchServer, type RunningServer } from './server-launch.ts';
+import type { ClientPort, ServerInfo } from './client/client-port.ts';
+import { type LaunchRequest, launchServer, type RunningServer } from './launch/server-launch.ts';
+import { deathText } from './process/death-text.ts';
+import { exitCause } from './process/exit-report.ts';
+import type { AdmittedProcess, ProcessAdmission } from './process/process-admission.ts';
 
 /** `exited`: it restarts on the next call. */
 export type ConnectionState = 'not-started' | 'starting' | 'running' | 'exited' | 'failed' | 'stopping';

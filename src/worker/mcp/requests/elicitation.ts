@@ -1,7 +1,7 @@
 import { ExtensionHostError } from '../../../shared/errors.ts';
 import { isRecord, setOwn } from '../../../shared/json.ts';
 import { printable } from '../../../shared/printable.ts';
-import { RequestRefused } from '../connection/incoming-requests.ts';
+import { RequestRefused } from '../connection/client/incoming-requests.ts';
 import { readField } from './form-field.ts';
 import type { Person } from './server-requests.ts';
 

@@ -1,6 +1,6 @@
 import { ExtensionHostError } from '../../../shared/errors.ts';
 import { isRecord, type JsonObject } from '../../../shared/json.ts';
-import { RequestRefused } from '../connection/incoming-requests.ts';
+import { RequestRefused } from '../connection/client/incoming-requests.ts';
 import type { Person } from './server-requests.ts';
 
 /** What MCP says for a request that the user has refused. */

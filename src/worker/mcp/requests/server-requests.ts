@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ExtensionContext } from '../../../shared/extension-api.ts';
-import type { RequestHandler } from '../connection/client-port.ts';
+import type { RequestHandler } from '../connection/client/client-port.ts';
 import { elicit } from './elicitation.ts';
 import { sample } from './sampling.ts';
 

@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve, sep } from 'node:path';
-import type { PreparedProcess } from '../../../shared/extension-api.ts';
-import { isRecord } from '../../../shared/json.ts';
+import type { PreparedProcess } from '../../../../shared/extension-api.ts';
+import { isRecord } from '../../../../shared/json.ts';
 
 /**
  * What is wrong with a process before it is spawned; `undefined` when nothing is. Node reports a missing cwd as a missing

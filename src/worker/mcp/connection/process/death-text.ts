@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../../shared/mcp-options.ts';
+import type { ServerConfig } from '../../../../shared/mcp-options.ts';
 import { type ExitReport, exitCause } from './exit-report.ts';
 
 /** What a model is told when its server died; the texts that tests and agents look for. */

@@ -1,7 +1,7 @@
-import { isRecord } from '../../../shared/json.ts';
+import { isRecord } from '../../../../shared/json.ts';
+import { KEPT_BYTES } from '../process/line-framer.ts';
+import { printableLine } from '../process/printable-line.ts';
 import { guessFrame } from './answer-id.ts';
-import { KEPT_BYTES } from './line-framer.ts';
-import { printableLine } from './printable-line.ts';
 import { isRequestId, type RequestId } from './request-id.ts';
 
 /** What one line of a server's stdout is. */

@@ -1,4 +1,4 @@
-import type { Progress } from '../../../shared/tool.ts';
+import type { Progress } from '../../../../shared/tool.ts';
 
 const INTERVAL_MS = 100;
 

@@ -1,24 +1,24 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { ExtensionHostError } from '../../../shared/errors.ts';
-import type { Logger, PreparedProcess, ProcessNote, ProcessRequest } from '../../../shared/extension-api.ts';
-import type { Limits } from '../../../shared/limits.ts';
-import type { ServerConfig } from '../../../shared/mcp-options.ts';
-import { BROWSER_FOLDER } from '../../../shared/playwright-preset.ts';
-import { expandPlaceholders } from '../config/placeholders.ts';
-import { type Person, serverRequests } from '../requests/server-requests.ts';
-import type { ClientPort, RequestHandler, ServerInfo } from './client-port.ts';
-import type { ExitReport } from './exit-report.ts';
-import { loadSdk, SdkClient } from './sdk-client.ts';
-import { ServerLog } from './server-log.ts';
-import type { ServerProcess } from './server-process.ts';
-import { spawnServer } from './spawn-server.ts';
+import { ExtensionHostError } from '../../../../shared/errors.ts';
+import type { Logger, PreparedProcess, ProcessNote, ProcessRequest } from '../../../../shared/extension-api.ts';
+import type { Limits } from '../../../../shared/limits.ts';
+import type { ServerConfig } from '../../../../shared/mcp-options.ts';
+import { BROWSER_FOLDER } from '../../../../shared/playwright-preset.ts';
+import { expandPlaceholders } from '../../config/placeholders.ts';
+import { type Person, serverRequests } from '../../requests/server-requests.ts';
+import type { ClientPort, RequestHandler, ServerInfo } from '../client/client-port.ts';
+import { loadSdk, SdkClient } from '../client/sdk-client.ts';
+import type { ExitReport } from '../process/exit-report.ts';
+import { ServerLog } from '../process/server-log.ts';
+import type { ServerProcess } from '../process/server-process.ts';
+import { spawnServer } from '../process/spawn-server.ts';
+import { StdioTransport } from '../wire/stdio-transport.ts';
 import { StartDeadline } from './start-deadline.ts';
 import { ExitedAtStartError, toStartError } from './start-error.ts';
-import { StdioTransport } from './stdio-transport.ts';
 
-export type { ExitReport } from './exit-report.ts';
+export type { ExitReport } from '../process/exit-report.ts';
 
 /** What has been spawned for a start that fails gets no longer to end. */
 const FAILED_START_STOP_MS = 1000;

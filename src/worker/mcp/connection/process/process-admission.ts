@@ -1,4 +1,4 @@
-import { abortError } from '../../../shared/errors.ts';
+import { abortError } from '../../../../shared/errors.ts';
 
 /** A process that is in use for less than this is not taken away from its session. */
 const LEAST_IDLE_MS = 30_000;

@@ -1,4 +1,4 @@
-import { abortError } from '../../../shared/errors.ts';
+import { abortError } from '../../../../shared/errors.ts';
 
 /** Waits for `promise` or the signal, whichever is first, and leaves no listener behind. The promise goes on by itself. */
 export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal, what: string): Promise<T> {

@@ -1,6 +1,6 @@
-import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
-import { type ExitReport, exitCause } from './exit-report.ts';
-import { printableLine } from './printable-line.ts';
+import { ExtensionHostError, messageOf } from '../../../../shared/errors.ts';
+import { type ExitReport, exitCause } from '../process/exit-report.ts';
+import { printableLine } from '../process/printable-line.ts';
 import { seconds } from './seconds.ts';
 import { StartTimeoutError } from './start-deadline.ts';
 

@@ -1,4 +1,4 @@
-import { printable } from '../../../shared/printable.ts';
+import { printable } from '../../../../shared/printable.ts';
 
 /** The last lines of a server's stderr, bounded in lines and bytes. Blank lines are left out: they tell nothing. */
 export class StderrTail {

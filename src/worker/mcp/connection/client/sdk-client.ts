@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import * as z from 'zod';
-import { type ErrorCode, ExtensionHostError, messageOf } from '../../../shared/errors.ts';
-import { isRecord } from '../../../shared/json.ts';
-import type { Progress } from '../../../shared/tool.ts';
+import { type ErrorCode, ExtensionHostError, messageOf } from '../../../../shared/errors.ts';
+import { isRecord } from '../../../../shared/json.ts';
+import type { Progress } from '../../../../shared/tool.ts';
+import type { ClientTransport } from '../wire/stdio-transport.ts';
 import type { ClientCall, ClientCallHandle, ClientPort, ServerInfo } from './client-port.ts';
 import { MessageTap, type OutgoingRequest } from './message-tap.ts';
-import type { ClientTransport } from './stdio-transport.ts';
 
 /** setTimeout's greatest: the SDK cannot be told to keep no time at all. */
 const NEVER_MS = 2 ** 31 - 1;
@@ -224,7 +224,7 @@ function ownVersion(): string {
 
 function readVersion(): string {
   try {
-    const manifest: unknown = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
+    const manifest: unknown = JSON.parse(readFileSync(new URL('../../../../../package.json', import.meta.url), 'utf8'));
     return isRecord(manifest) && typeof manifest['version'] === 'string' ? manifest['version'] : '0.0.0';
   } catch {
     return '0.0.0';

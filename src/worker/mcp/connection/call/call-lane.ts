@@ -1,4 +1,4 @@
-import { abortError } from '../../../shared/errors.ts';
+import { abortError } from '../../../../shared/errors.ts';
 
 interface Waiter {
   readonly admit: () => void;

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../shared/json.ts';
-import type { Progress } from '../../../shared/tool.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
+import type { Progress } from '../../../../shared/tool.ts';
 
 /**
  * A live MCP client in our own types: the one seam between this extension and a protocol library. The SDK's types stay

@@ -1,12 +1,12 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { ExtensionHostError } from '../../../shared/errors.ts';
-import type { Limits } from '../../../shared/limits.ts';
+import { ExtensionHostError } from '../../../../shared/errors.ts';
+import type { Limits } from '../../../../shared/limits.ts';
+import { LineFramer, type LongLine } from '../process/line-framer.ts';
+import type { ServerProcess } from '../process/server-process.ts';
 import { guessFrame } from './answer-id.ts';
 import { readFrame } from './frame-reader.ts';
-import { LineFramer, type LongLine } from './line-framer.ts';
 import type { RequestId } from './request-id.ts';
-import type { ServerProcess } from './server-process.ts';
 
 const MIB = 1024 * 1024;
 const INTERNAL_ERROR = -32603;

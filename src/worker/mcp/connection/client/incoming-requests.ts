@@ -1,8 +1,8 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { messageOf } from '../../../shared/errors.ts';
-import { printable } from '../../../shared/printable.ts';
+import { messageOf } from '../../../../shared/errors.ts';
+import { printable } from '../../../../shared/printable.ts';
+import type { RequestId } from '../wire/request-id.ts';
 import type { RequestHandler } from './client-port.ts';
-import type { RequestId } from './request-id.ts';
 
 /** A server that asks faster than it is answered is refused beyond this. */
 const OPEN_REQUESTS = 64;

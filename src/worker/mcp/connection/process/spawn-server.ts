@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import crossSpawn from 'cross-spawn';
-import type { PreparedProcess } from '../../../shared/extension-api.ts';
+import type { PreparedProcess } from '../../../../shared/extension-api.ts';
 import { ServerProcess, type ServerProcessOptions } from './server-process.ts';
 import { explainSpawnError, findSpawnProblem } from './spawn-error.ts';
 

@@ -1,8 +1,8 @@
-import type { Logger } from '../../../shared/extension-api.ts';
-import type { Limits } from '../../../shared/limits.ts';
-import type { ServerConfig } from '../../../shared/mcp-options.ts';
-import { printable } from '../../../shared/printable.ts';
-import { withoutFirstWord, withoutLastWord } from '../cut-words.ts';
+import type { Logger } from '../../../../shared/extension-api.ts';
+import type { Limits } from '../../../../shared/limits.ts';
+import type { ServerConfig } from '../../../../shared/mcp-options.ts';
+import { printable } from '../../../../shared/printable.ts';
+import { withoutFirstWord, withoutLastWord } from '../../cut-words.ts';
 import { LineFramer } from './line-framer.ts';
 import { LogRate } from './log-rate.ts';
 import { StderrTail } from './stderr-tail.ts';

@@ -1,10 +1,10 @@
-import { abortError, ExtensionHostError, messageOf } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import type { Progress } from '../../../shared/tool.ts';
+import { abortError, ExtensionHostError, messageOf } from '../../../../shared/errors.ts';
+import type { JsonObject } from '../../../../shared/json.ts';
+import type { Progress } from '../../../../shared/tool.ts';
+import type { ClientCallHandle } from '../client/client-port.ts';
+import type { RunningServer } from '../launch/server-launch.ts';
 import { CallClock } from './call-clock.ts';
-import type { ClientCallHandle } from './client-port.ts';
 import { ProgressThrottle } from './progress-throttle.ts';
-import type { RunningServer } from './server-launch.ts';
 
 /** How the wait for an answer ended. */
 export type CallEnd =

@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import type { ProcessNote } from '../../../shared/extension-api.ts';
+import type { ProcessNote } from '../../../../shared/extension-api.ts';
 import type { ExitReport } from './exit-report.ts';
 import { ProcessTree } from './process-tree.ts';
 import type { ServerLog } from './server-log.ts';

@@ -1,11 +1,11 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { ExtensionHostError } from '../../../shared/errors.ts';
-import { isRecord } from '../../../shared/json.ts';
+import { ExtensionHostError } from '../../../../shared/errors.ts';
+import { isRecord } from '../../../../shared/json.ts';
+import type { RequestId } from '../wire/request-id.ts';
+import type { ClientTransport } from '../wire/stdio-transport.ts';
 import type { RequestHandler } from './client-port.ts';
 import { IncomingRequests } from './incoming-requests.ts';
-import type { RequestId } from './request-id.ts';
-import type { ClientTransport } from './stdio-transport.ts';
 
 /** A request as it left. */
 export interface OutgoingRequest {

@@ -1,4 +1,4 @@
-import { abortError } from '../../../shared/errors.ts';
+import { abortError } from '../../../../shared/errors.ts';
 
 /** The start took longer than it may. */
 export class StartTimeoutError extends Error {
