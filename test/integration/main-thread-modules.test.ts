@@ -46,7 +46,7 @@ describe('the main thread', () => {
   });
 
   test('a program that does load the SDK is caught by the same trace', () => {
-    const program = `const { loadSdk } = await import('${at('src/worker/mcp/connection/sdk-client.ts')}'); await loadSdk();`;
+    const program = `const { loadSdk } = await import('${at('src/worker/mcp/connection/client/sdk-client.ts')}'); await loadSdk();`;
     expect(ofSdk(modulesLoadedBy(...evaluate(program)))).not.toEqual([]);
   });
 });
