@@ -9,8 +9,8 @@ import { cutResult } from './policy/result-cut.ts';
 import { type HostEnvironment, SpawnPolicy } from './policy/spawn-policy.ts';
 import { cutText } from './policy/text-cut.ts';
 import type { ResultPolicy } from './result-finish.ts';
+import { withDeadline } from './thread/deadline.ts';
 import type { Requester } from './thread/host-requests.ts';
-import { withDeadline } from './thread/thread-generation.ts';
 
 export interface HostPolicyOptions {
   readonly identity: HostIdentity;

@@ -13,19 +13,19 @@ import type { CallOptions } from './options.ts';
 import { finishResult, type ResultPolicy } from './result-finish.ts';
 import { RunningCall } from './running-call.ts';
 import type { SessionEventHub } from './session-events.ts';
+import type { SessionTools } from './session-tools.ts';
 import { ExtensionSession } from './thread/extension-session.ts';
-import type { RegisteredTool, ToolRegistry } from './tool-registry.ts';
+import type { RegisteredTool } from './tool-registry.ts';
 
 const ARGUMENT_BYTES = 16 * 1024 * 1024;
 
 export interface SessionCallsOptions {
   readonly sessionId: string;
-  readonly registry: ToolRegistry;
+  readonly tools: Pick<SessionTools, 'get' | 'isActive'>;
   readonly builtins: BuiltinTools;
   readonly limits: Limits;
   readonly results: ResultPolicy;
   readonly events: Pick<SessionEventHub, 'isHeard' | 'blockedBy' | 'observeResult'>;
-  readonly isActive: (name: string) => boolean;
   /** Absent = every call is allowed. */
   readonly approve?: CallApproval;
   readonly log: (level: 'warn' | 'error', message: string, facts: JsonObject) => void;
@@ -64,7 +64,7 @@ export class SessionCalls {
       results[index] = await this.#callInBatch(call, options);
     };
     try {
-      if (calls.some(({ name }) => this.#options.registry.get(name)?.descriptor.executionMode === 'sequential')) {
+      if (calls.some(({ name }) => this.#options.tools.get(name)?.descriptor.executionMode === 'sequential')) {
         for (const [index, call] of calls.entries()) await run(call, index);
       } else {
         const settled = await Promise.allSettled(calls.map(run));
@@ -120,12 +120,12 @@ export class SessionCalls {
   }
 
   #call(name: string, args: JsonObject, options: CallOptions): Promise<ToolResult> {
-    const { registry, isActive, limits } = this.#options;
-    const tool = registry.get(name);
+    const { tools, limits } = this.#options;
+    const tool = tools.get(name);
     const refused = (code: ErrorCode, text: string): Promise<ToolResult> =>
       Promise.resolve(errorResult(code, text, { outcome: 'not-sent' }));
     if (!tool) return refused('UNKNOWN_TOOL', `There is no tool ${name} in this session.`);
-    if (!isActive(name)) return refused('TOOL_INACTIVE', `Tool ${name} is not active in this session.`);
+    if (!tools.isActive(name)) return refused('TOOL_INACTIVE', `Tool ${name} is not active in this session.`);
     const problem = checkArguments(tool.descriptor.parameters, args);
     if (problem) return refused('INVALID_ARGUMENT', `The arguments of ${name} do not fit: ${problem}.`);
     this.#count += 1;

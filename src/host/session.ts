@@ -17,17 +17,16 @@ import type { Approve, CallOptions, CommandInfo, SessionEvents, SessionOptions }
 import type { ResultPolicy } from './result-finish.ts';
 import { SessionCalls } from './session-calls.ts';
 import { SessionEventHub } from './session-events.ts';
+import { SessionFailures } from './session-failures.ts';
 import { SessionQuestions } from './session-questions.ts';
+import { SessionTools } from './session-tools.ts';
 import { ExtensionSession } from './thread/extension-session.ts';
 import type { ExtensionThread } from './thread/extension-thread.ts';
 import type { ThreadGeneration } from './thread/thread-generation.ts';
-import { ToolRegistry } from './tool-registry.ts';
 import { TypedEmitter } from './typed-emitter.ts';
-import { catalogOf, type WorkflowCatalog } from './workflow/capability.ts';
+import type { WorkflowCatalog } from './workflow/capability.ts';
 import { SessionExecutor } from './workflow/session-executor.ts';
 import type { ToolExecutor } from './workflow/tool-executor.ts';
-
-const FAILURES_KEPT = 1000;
 
 export interface SessionServices {
   readonly limits: Limits;
@@ -55,19 +54,16 @@ export class Session {
   /** Calls tools by connection on this session's processes: what workflow code depends on. */
   readonly executor: ToolExecutor = new SessionExecutor(this);
   readonly #services: SessionServices;
-  readonly #registry = new ToolRegistry();
+  readonly #tools: SessionTools;
   readonly #instances: ExtensionSession[];
   readonly #emitter: TypedEmitter<SessionEvents>;
-  readonly #failures: Failure[] = [];
+  readonly #failures: SessionFailures;
   readonly #events: SessionEventHub;
   readonly #calls: SessionCalls;
   /** @internal */
   readonly questions: SessionQuestions;
-  /** Unset = every tool. */
-  #active: readonly string[] | undefined;
   #opening = true;
   #closing: Promise<void> | undefined;
-  #toolsChanged: NodeJS.Immediate | undefined;
 
   /** @internal */
   constructor(
@@ -78,31 +74,25 @@ export class Session {
     this.id = options.id;
     this.cwd = options.cwd;
     this.timeZone = options.timeZone;
-    this.#active = options.activeTools;
     this.#services = services;
     this.#emitter = new TypedEmitter((error) =>
       services.log('error', `a listener of session ${this.id} threw: ${messageOf(error)}`, {}),
     );
     this.#emitter.hold();
-    this.#registry.set(services.builtins, services.builtins.descriptors);
-    const { results, log } = services;
+    const { builtins, limits, results, log } = services;
+    this.#tools = new SessionTools(builtins, options.activeTools, () => this.#tellTools());
+    this.#failures = new SessionFailures({ sessionId: this.id, limits, results, log });
     this.#events = new SessionEventHub({ sessionId: this.id, instances: () => this.#instances, results, log });
-    this.questions = new SessionQuestions({
-      ...options,
-      limits: services.limits,
-      results,
-      log,
-    });
+    this.questions = new SessionQuestions({ ...options, limits, results, log });
     this.#calls = new SessionCalls({
       sessionId: options.id,
-      registry: this.#registry,
-      builtins: services.builtins,
-      limits: services.limits,
+      tools: this.#tools,
+      builtins,
+      limits,
       results,
       log,
       events: this.#events,
-      isActive: (name) => this.#isActive(name),
-      ...(services.approve === undefined ? {} : { approve: new CallApproval(services.approve, this, services.limits) }),
+      ...(services.approve === undefined ? {} : { approve: new CallApproval(services.approve, this, limits) }),
     });
     this.#instances = threads.map(
       (thread) =>
@@ -117,18 +107,17 @@ export class Session {
 
   /** Every tool that is offered: built-ins, then by extension in load order. Frozen; `tools-changed` tells of a new list. */
   get tools(): readonly ToolDescriptor[] {
-    return this.#registry.list;
+    return this.#tools.list;
   }
 
   /** Names of the tools that can be called. */
   get activeTools(): readonly string[] {
-    const names = this.tools.map(({ name }) => name);
-    return this.#active === undefined ? names : this.#active.filter((name) => this.#registry.get(name));
+    return this.#tools.activeNames;
   }
 
   /** The active tools as capabilities, `<connectionId>.<tool>`; see `caldera/workflow`. */
   get catalog(): WorkflowCatalog {
-    return catalogOf(this.#active === undefined ? this.tools : this.tools.filter(({ name }) => this.#isActive(name)));
+    return this.#tools.catalog;
   }
 
   get commands(): readonly CommandInfo[] {
@@ -137,7 +126,7 @@ export class Session {
 
   /** What could not be offered, and why. */
   get failures(): readonly Failure[] {
-    return [...this.#failures];
+    return this.#failures.list;
   }
 
   /** Calls that have not ended. */
@@ -220,7 +209,7 @@ export class Session {
       const instance = this.#instances[index];
       if (!instance) continue;
       if (outcome.status === 'fulfilled') this.#register(instance);
-      else this.#fail(instance, asHostError(outcome.reason));
+      else this.#failed(instance, outcome.reason);
     }
     this.#opening = false;
     this.#checkOpen();
@@ -243,8 +232,7 @@ export class Session {
   /** @internal The extension has a new thread: its instance is activated there now, so that new tools show. */
   async reactivate(thread: ExtensionThread): Promise<void> {
     const instance = this.#instances.find((one) => one.thread === thread);
-    if (instance && !this.#closing)
-      await instance.activate().catch((error: unknown) => this.#fail(instance, asHostError(error)));
+    if (instance && !this.#closing) await instance.activate().catch((error: unknown) => this.#failed(instance, error));
   }
 
   /** @internal Runs `session_shutdown` of one extension only, before its thread is replaced. */
@@ -259,7 +247,7 @@ export class Session {
     this.questions.endAll();
     await this.#shutdown(reason, timeoutMs);
     for (const instance of this.#instances) instance.close(closed);
-    clearImmediate(this.#toolsChanged);
+    this.#tools.close();
     this.#emitter.clear();
     this.#services.onClosed(this);
   }
@@ -298,85 +286,52 @@ export class Session {
         });
         break;
       case 'active-tools':
-        this.#active = note.names;
-        this.#changed();
+        this.#tools.setActive(note.names);
         break;
       case 'failure':
-        this.#addFailure({ ...note.failure, extension });
+        this.#failures.add(extension, [note.failure]);
         break;
     }
   }
 
   #commit(instance: ExtensionSession, commit: Commit): void {
     const extension = instance.thread.extension.id;
-    for (const failure of commit.failures) this.#addFailure({ ...failure, extension });
+    this.#failures.add(extension, commit.failures);
     // At opening the order of loading decides, not who was first to activate.
     if (!this.#opening) this.#register(instance);
   }
 
   #register(instance: ExtensionSession): void {
-    for (const refused of this.#registry.set(instance, instance.table)) {
-      this.#addFailure({ ...refused, extension: instance.thread.extension.id });
-      this.#services.log('warn', refused.message, { extension: instance.thread.extension.id, session: this.id });
-    }
-    if (!this.#opening) this.#changed();
+    this.#failures.addRefused(instance.thread.extension.id, this.#tools.set(instance, instance.table));
+    if (!this.#opening) this.#tools.changed();
   }
 
-  #fail(instance: ExtensionSession, error: ExtensionHostError): void {
-    const extension = instance.thread.extension.id;
-    this.#addFailure({ extension, code: error.code, message: error.message });
-    this.#services.log('warn', `extension ${extension} is not offered in session ${this.id}: ${error.message}`, {
-      extension,
-      session: this.id,
-    });
+  #failed(instance: ExtensionSession, error: unknown): void {
+    this.#failures.addExtension(instance.thread.extension.id, asHostError(error));
   }
 
-  #addFailure(failure: Failure): void {
-    if (this.#failures.length < FAILURES_KEPT)
-      this.#failures.push({
-        ...failure,
-        message: this.#services.results.cutText(failure.message, this.#services.limits.descriptionBytes),
-      });
-  }
-
-  /** Batched per tick: a server that registers a hundred tools is one change. */
-  #changed(): void {
-    this.#toolsChanged ??= setImmediate(() => {
-      this.#toolsChanged = undefined;
-      if (this.#closing) return;
-      this.#tellSnapshots();
-      this.#emitter.emit('tools-changed', this.tools);
-      const { tools, active } = this.#snapshot();
-      this.#events.observe('tools_changed', { tools, activeTools: active } as unknown as JsonObject);
-    });
+  #tellTools(): void {
+    if (this.#closing) return;
+    this.#tellSnapshots();
+    this.#emitter.emit('tools-changed', this.tools);
+    const { tools, active } = this.#tools.snapshot;
+    this.#events.observe('tools_changed', { tools, activeTools: active } as unknown as JsonObject);
   }
 
   #tellSnapshots(): void {
-    const snapshot = this.#snapshot();
+    const { snapshot } = this.#tools;
     for (const instance of this.#instances) instance.tellSnapshot(snapshot);
   }
 
-  #snapshot(): SessionOpening['snapshot'] {
-    return { tools: this.tools.map(({ name, source }) => ({ name, source })), active: this.activeTools };
-  }
-
-  /** A factory sees built-ins only; what the others register comes with the next snapshot. */
   #describe(): SessionOpening {
-    const { descriptors } = this.#services.builtins;
-    const tools = descriptors.map(({ name, source }) => ({ name, source }));
-    const active = tools.map(({ name }) => name).filter((name) => this.#isActive(name));
     return {
       sessionId: this.id,
       cwd: this.cwd,
       ...(this.timeZone === undefined ? {} : { timeZone: this.timeZone }),
       hasUI: this.questions.hasUI,
       canSample: this.questions.canSample,
-      snapshot: { tools, active },
+      snapshot: this.#tools.openingSnapshot,
     };
-  }
-
-  #isActive(name: string): boolean {
-    return this.#active?.includes(name) ?? true;
   }
 
   #checkOpen(): void {

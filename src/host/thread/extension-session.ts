@@ -15,9 +15,10 @@ import {
   WireToolResultSchema,
 } from '../../shared/protocol.ts';
 import type { CommandInfo } from '../options.ts';
+import { withDeadline } from './deadline.ts';
 import type { ExtensionThread } from './extension-thread.ts';
 import { Link } from './link.ts';
-import { type ThreadGeneration, withDeadline } from './thread-generation.ts';
+import type { ThreadGeneration } from './thread-generation.ts';
 import type { DescriptorTable } from './tool-table-store.ts';
 
 const TextSchema = z.string();

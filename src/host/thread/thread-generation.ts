@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import * as Comlink from 'comlink';
 import * as z from 'zod';
-import { ExtensionHostError, messageOf } from '../../shared/errors.ts';
+import type { ExtensionHostError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { Limits } from '../../shared/limits.ts';
 import {
@@ -14,10 +14,12 @@ import {
 } from '../../shared/protocol.ts';
 import type { PermissionUse, SandboxBoot } from '../../shared/sandbox.ts';
 import { createVitals, readVitals, type Vitals } from '../../shared/vitals.ts';
+import { withDeadline } from './deadline.ts';
 import { InboundMeter } from './inbound-meter.ts';
 import { Link } from './link.ts';
 import type { ProcessGuard } from './process-guard.ts';
 import type { Pulse } from './pulse.ts';
+import * as causes from './thread-causes.ts';
 import { ThreadProcesses } from './thread-processes.ts';
 import type { Watchdog } from './watchdog.ts';
 import { startWorker } from './worker-thread.ts';
@@ -28,6 +30,7 @@ const EXIT_AFTER_CLOSE_MS = 1000;
 const REAP_MS = 300;
 /** `terminate()` takes milliseconds, unless the thread is inside of a system call. */
 const TERMINATE_MS = 2000;
+const ACTIVATION_SLACK_MS = 1000;
 /** Of what is not in the protocol, so much is said. */
 const VIOLATIONS_TOLD = 10;
 const NullSchema = z.null();
@@ -98,14 +101,14 @@ export class ThreadGeneration {
     this.gone = new Promise((resolve) => {
       this.#settleGone = resolve;
     });
-    const { limits, guard, mark, watchdog } = options;
+    const { extension, limits, guard, mark, watchdog } = options;
     this.processes = new ThreadProcesses({
       mark,
       threadId: () => (this.#isGone ? 0 : this.vitals.threadId),
       onStarted: (pid, start) => guard.add(pid, start),
       onEnded: (pid) => guard.remove(pid),
     });
-    this.meter = new InboundMeter(limits, (what) => this.#flooded(what));
+    this.meter = new InboundMeter(limits, (what) => this.#endNow(causes.flooded(extension, what)));
     const { port1, port2 } = new MessageChannel();
     this.#worker = this.#startWorker(port2);
     this.#link = new Link({
@@ -120,8 +123,8 @@ export class ThreadGeneration {
     const watch = watchdog.watch({
       vitals: () => this.vitals,
       onLate: (silentMs) => this.#late(silentMs),
-      onStalled: (silentMs) => this.#stalled(silentMs),
-      onMemory: (usedMb) => this.#overMemory(usedMb),
+      onStalled: (silentMs) => this.#endNow(causes.stalled(extension, silentMs)),
+      onMemory: (usedMb) => this.#endNow(causes.overMemory(extension, usedMb, limits.softMemoryMb)),
     });
     this.#pulse = watch.pulse;
     this.#endWatch = watch.release;
@@ -164,23 +167,19 @@ export class ThreadGeneration {
   /** Imports the extension. @throws EXTENSION_LOAD_FAILED with the file's message, its time, or the end of the thread */
   async load(): Promise<void> {
     const { loadMs } = this.#options.limits;
-    const late = new ExtensionHostError(
-      'EXTENSION_LOAD_FAILED',
-      `extension ${this.#options.extension} did not load within ${loadMs / 1000} s (timed out)`,
+    await withDeadline(
+      this.#link.call('load', [], NullSchema),
+      loadMs,
+      causes.loadedLate(this.#options.extension, loadMs),
     );
-    await withDeadline(this.#link.call('load', [], NullSchema), loadMs, late);
   }
 
   /** Activates an instance. `port` goes to the thread. */
   async openSession(opening: SessionOpening, port: MessagePort): Promise<Commit> {
     const { factoryMs } = this.#options.limits;
-    const late = new ExtensionHostError(
-      'ACTIVATION_TIMEOUT',
-      `its thread did not answer within ${factoryMs / 1000 + 1} s (timed out)`,
-    );
     const answer = this.#link.call('openSession', [opening, Comlink.transfer(port, [port])], CommitSchema);
     // The thread keeps the time of the factory; this is for a thread that does not answer at all.
-    return withDeadline(answer, factoryMs + 1000, late);
+    return withDeadline(answer, factoryMs + ACTIVATION_SLACK_MS, causes.activatedLate(factoryMs + ACTIVATION_SLACK_MS));
   }
 
   /** Closes the link when the thread dies. A set, not a promise's reactions: those would stay for the life of the thread. */
@@ -268,39 +267,14 @@ export class ThreadGeneration {
         this.processes.note(note);
         break;
       case 'dying':
-        void this.end(
-          new ExtensionHostError(
-            'THREAD_EXITED',
-            `the thread of extension ${extension} ended with an error: ${note.message}`,
-          ),
-          0,
-        );
+        this.#endNow(causes.endedWith(extension, note.message));
         break;
     }
   }
 
   #late(silentMs: number): void {
-    this.#say(
-      `has not responded for ${seconds(silentMs)} s; it is ended after ${seconds(this.#options.limits.stallMs)} s`,
-    );
-  }
-
-  #stalled(silentMs: number): void {
-    const { extension } = this.#options;
-    const text = `the thread of extension ${extension} stalled: it did not respond for ${seconds(silentMs)} s and was ended`;
-    void this.end(new ExtensionHostError('THREAD_STALLED', text), 0);
-  }
-
-  #overMemory(usedMb: number): void {
-    const { extension, limits } = this.#options;
-    const text = `the thread of extension ${extension} held ${usedMb} MB of memory, more than its ${limits.softMemoryMb} MB, and was ended`;
-    void this.end(new ExtensionHostError('THREAD_MEMORY', text), 0);
-  }
-
-  #flooded(what: string): void {
-    const { extension } = this.#options;
-    const text = `the thread of extension ${extension} flooded the host and was ended: ${what}`;
-    void this.end(new ExtensionHostError('THREAD_EXITED', text), 0);
+    const { stallMs } = this.#options.limits;
+    this.#say(`has not responded for ${causes.seconds(silentMs)} s; it is ended after ${causes.seconds(stallMs)} s`);
   }
 
   #say(what: string): void {
@@ -310,35 +284,23 @@ export class ThreadGeneration {
 
   #failed(error: unknown): void {
     this.#alive = false;
-    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-    const { extension } = this.#options;
-    this.#cause ??=
-      code === 'ERR_WORKER_OUT_OF_MEMORY'
-        ? new ExtensionHostError('THREAD_MEMORY', `the thread of extension ${extension} ran out of memory`)
-        : new ExtensionHostError(
-            'THREAD_EXITED',
-            `the thread of extension ${extension} ended with an error: ${messageOf(error)}`,
-          );
+    this.#cause ??= causes.failed(this.#options.extension, error);
   }
 
   #exited(code: number): void {
-    const { extension } = this.#options;
-    this.#die(
-      new ExtensionHostError(
-        'THREAD_EXITED',
-        `the thread of extension ${extension} ended: it exited with code ${code}`,
-      ),
-    );
+    this.#die(causes.exitedWith(this.#options.extension, code));
     if (!this.#ending) this.#clear();
   }
 
   #portClosed(): void {
     if (this.#isDead) return;
     this.#alive = false;
-    const { extension } = this.#options;
-    this.#closeTimer = setTimeout(() => {
-      void this.end(new ExtensionHostError('THREAD_EXITED', `extension ${extension} closed the port of its thread`), 0);
-    }, EXIT_AFTER_CLOSE_MS);
+    const closed = (): void => this.#endNow(causes.closedPort(this.#options.extension));
+    this.#closeTimer = setTimeout(closed, EXIT_AFTER_CLOSE_MS);
+  }
+
+  #endNow(cause: ExtensionHostError): void {
+    void this.end(cause, 0);
   }
 
   /** Its calls end now; the thread itself may still run. */
@@ -364,24 +326,5 @@ export class ThreadGeneration {
       this.processes.forget();
       this.#settleGone();
     });
-  }
-}
-
-function seconds(ms: number): number {
-  return Math.round(ms / 100) / 10;
-}
-
-/** What `work` gives, or `late` after `ms`. */
-export async function withDeadline<T>(work: Promise<T>, ms: number, late: Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    return await Promise.race([
-      work,
-      new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(late), ms);
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
   }
 }
