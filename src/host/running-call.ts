@@ -2,6 +2,9 @@ import { abortError, ExtensionHostError } from '../shared/errors.ts';
 import { type CallOutcome, errorResult, type ToolResult } from '../shared/tool.ts';
 import { onAbort } from './abort-listeners.ts';
 
+/** Node fires a longer one at once. About 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export interface RunningCallOptions {
   readonly tool: string;
   /** 0 = none. */
@@ -39,7 +42,11 @@ export class RunningCall {
     });
   }
 
-  /** Aborts when the call is over, however it ended. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Aborts when the call is over, however it ended. Made for whoever asks. */
   get over(): AbortSignal {
     this.#over ??= new AbortController();
     if (this.#isOver) this.#over.abort();
@@ -54,7 +61,7 @@ export class RunningCall {
       return;
     }
     if (signal) this.#unsubscribe = onAbort(signal, () => this.#aborted());
-    if (timeoutMs > 0) this.#timer = setTimeout(() => this.#timedOut(), timeoutMs);
+    if (timeoutMs > 0) this.#timer = setTimeout(() => this.#timedOut(), Math.min(timeoutMs, LONGEST_TIMER_MS));
   }
 
   /** Does the work, unless the call is over, and makes a result of what comes of it. */
@@ -80,7 +87,12 @@ export class RunningCall {
   }
 
   settle(result: ToolResult): void {
-    if (this.#leave()) this.#resolve(this.#options.onResult(result));
+    if (!this.#leave()) return;
+    try {
+      this.#resolve(this.#options.onResult(result));
+    } catch (error) {
+      this.#reject(error);
+    }
   }
 
   fail(error: unknown): void {

@@ -9,6 +9,7 @@ import { errorResult, type Progress, type ToolCall, type ToolDescriptor, type To
 import { checkArguments } from './argument-check.ts';
 import type { BuiltinTools } from './builtin-tools.ts';
 import type { CallApproval } from './call-approval.ts';
+import { checkCallOptions } from './call-options.ts';
 import type { CallOptions } from './options.ts';
 import { finishResult, type ResultPolicy } from './result-finish.ts';
 import { RunningCall } from './running-call.ts';
@@ -37,8 +38,6 @@ export class SessionCalls {
   readonly #progress = new Map<string, (progress: Progress) => void>();
   /** Ended when the session is closed or restarted. */
   readonly #running = new Set<RunningCall>();
-  readonly #idPrefix = randomUUID();
-  #count = 0;
 
   constructor(options: SessionCallsOptions) {
     this.#options = options;
@@ -51,6 +50,7 @@ export class SessionCalls {
   /** Rejects, never throws. */
   callTool(call: ToolCall, options: CallOptions): Promise<ToolResult> {
     try {
+      checkCallOptions(options);
       if (options.signal?.aborted) throw abortError(`the call of ${call.name}`, options.signal);
       return this.#call(call.name, this.#argumentsOf(call), options);
     } catch (error) {
@@ -59,6 +59,7 @@ export class SessionCalls {
   }
 
   async callTools(calls: readonly ToolCall[], options: CallOptions): Promise<readonly ToolResult[]> {
+    checkCallOptions(options);
     const results: (ToolResult | null)[] = calls.map(() => null);
     const run = async (call: ToolCall, index: number): Promise<void> => {
       results[index] = await this.#callInBatch(call, options);
@@ -128,8 +129,8 @@ export class SessionCalls {
     if (!tools.isActive(name)) return refused('TOOL_INACTIVE', `Tool ${name} is not active in this session.`);
     const problem = checkArguments(tool.descriptor.parameters, args);
     if (problem) return refused('INVALID_ARGUMENT', `The arguments of ${name} do not fit: ${problem}.`);
-    this.#count += 1;
-    const callId = `${this.#idPrefix}-${this.#count}`;
+    // Random: an extension is told the ids of its calls, and must not guess those of others.
+    const callId = randomUUID();
     const { signal, timeoutMs = limits.callTimeoutMs, onProgress, expectEpoch } = options;
     const call: RunningCall = new RunningCall({
       tool: name,
@@ -144,6 +145,7 @@ export class SessionCalls {
     this.#running.add(call);
     if (onProgress) this.#progress.set(callId, onProgress);
     call.begin();
+    if (call.isOver) return call.result;
     const request = { callId, tool: name, arguments: args, ...(expectEpoch === undefined ? {} : { expectEpoch }) };
     const start = (): void => this.#start(call, tool, request);
     const denial = this.#denial(call, tool.descriptor, args);
@@ -189,7 +191,7 @@ export class SessionCalls {
   async #ask(call: RunningCall, descriptor: ToolDescriptor, args: JsonObject): Promise<string | undefined> {
     const { approve, events } = this.#options;
     const blocked = await events.blockedBy(descriptor.name, args);
-    if (blocked !== undefined || call.over.aborted) return blocked;
+    if (blocked !== undefined || call.isOver) return blocked;
     return approve?.denies(descriptor, args, call.over);
   }
 

@@ -12,6 +12,7 @@ export class SessionTools {
   /** Unset = every tool. */
   #active: readonly string[] | undefined;
   #telling: NodeJS.Immediate | undefined;
+  #isClosed = false;
 
   /** `onChanged` is called once for all changes of a turn: a server that registers a hundred tools is one change. */
   constructor(builtins: BuiltinTools, active: readonly string[] | undefined, onChanged: () => void) {
@@ -64,6 +65,7 @@ export class SessionTools {
   }
 
   changed(): void {
+    if (this.#isClosed) return;
     this.#telling ??= setImmediate(() => {
       this.#telling = undefined;
       this.#onChanged();
@@ -72,6 +74,7 @@ export class SessionTools {
 
   /** Nobody is told of changes any more. */
   close(): void {
+    this.#isClosed = true;
     clearImmediate(this.#telling);
   }
 }

@@ -7,9 +7,8 @@ import { captureOutput } from './output-capture.ts';
 import { startRuntime } from './runtime.ts';
 
 const boot = takeBoot();
-const { log, ledger, vitals, note, turnEnd } = startRuntime(boot);
+const { log, ledger, vitals, note } = startRuntime(boot);
 captureOutput(log);
 watchChildren(ledger);
 endInOrder(ledger, note);
-process.on('exit', () => turnEnd.run());
 startHeartbeat(vitals, boot.limits, apartBytesOf(boot));

@@ -2,7 +2,6 @@ import * as Comlink from 'comlink';
 import { toWireError } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { type MessagePortLike, portEndpoint } from '../shared/port-endpoint.ts';
-import type { Defer } from '../shared/post-queue.ts';
 import type { Commit, Outcome, SessionOpening, ThreadBoot, ThreadNote, ThreadRemote } from '../shared/protocol.ts';
 import { VitalsWriter } from '../shared/vitals.ts';
 import { type LoadedExtension, loadBoot } from './boot-loader.ts';
@@ -12,7 +11,6 @@ import { LogForwarder } from './log-forwarder.ts';
 import { NoteCredit } from './note-credit.ts';
 import { ProcessLedger } from './process-ledger.ts';
 import type { ThreadServices } from './thread-services.ts';
-import { TurnEnd } from './turn-end.ts';
 
 /** The parts of a runtime that the thread around it needs. */
 export interface Runtime {
@@ -20,7 +18,6 @@ export interface Runtime {
   readonly ledger: ProcessLedger;
   readonly vitals: VitalsWriter;
   readonly note: (note: ThreadNote) => void;
-  readonly turnEnd: TurnEnd;
 }
 
 /** Serves one extension over its control port. Knows ports, not threads: a test runs it over a MessageChannel. */
@@ -34,7 +31,6 @@ export function startRuntime(boot: ThreadBoot): Runtime {
   const budget = new RequestBudget(limits);
   const control = new HostClient(boot.control, budget);
   const ledger = new ProcessLedger(note);
-  const turnEnd = new TurnEnd();
   const services: ThreadServices = {
     limits,
     overlapBytes,
@@ -47,21 +43,18 @@ export function startRuntime(boot: ThreadBoot): Runtime {
     budget,
     ledger,
   };
-  // At once: sessions say things on ports of their own that must not come before the answer they belong to.
-  serve(boot.control, new ThreadRuntime(() => loadBoot(boot, note), services, turnEnd));
-  return { log, ledger, vitals, note, turnEnd };
+  serve(boot.control, new ThreadRuntime(() => loadBoot(boot, note), services));
+  return { log, ledger, vitals, note };
 }
 
 class ThreadRuntime implements ThreadRemote {
   readonly #load: () => Promise<LoadedExtension>;
   readonly #services: ThreadServices;
-  readonly #turnEnd: TurnEnd;
   #extension: Promise<LoadedExtension> | undefined;
 
-  constructor(load: () => Promise<LoadedExtension>, services: ThreadServices, turnEnd: TurnEnd) {
+  constructor(load: () => Promise<LoadedExtension>, services: ThreadServices) {
     this.#load = load;
     this.#services = services;
-    this.#turnEnd = turnEnd;
   }
 
   load(): Promise<Outcome<null>> {
@@ -75,7 +68,7 @@ class ThreadRuntime implements ThreadRemote {
     return settle(async () => {
       const session = new ExtensionSession(opening, port, this.#services);
       // Served before the factory runs: what it asks of the host is answered on this port.
-      serve(port, session, this.#turnEnd.defer);
+      serve(port, session);
       port.on('close', () => void session.close());
       return session.activate((await this.#loaded()).factoryFor(session.instance));
     });
@@ -113,6 +106,6 @@ async function settle<T>(work: () => Promise<T>): Promise<Outcome<T>> {
 }
 
 /** Comlink reaches methods of the prototype as well as own ones; private state stays private (`#`). */
-function serve(port: MessagePortLike, remote: object, defer?: Defer): void {
-  Comlink.expose(remote, portEndpoint(port, defer === undefined ? {} : { defer }) as Comlink.Endpoint);
+function serve(port: MessagePortLike, remote: object): void {
+  Comlink.expose(remote, portEndpoint(port) as Comlink.Endpoint);
 }

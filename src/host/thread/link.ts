@@ -2,8 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import * as Comlink from 'comlink';
 import type * as z from 'zod';
 import { ExtensionHostError, fromWireError, messageOf, toWireError } from '../../shared/errors.ts';
-import { type PortEndpoint, portEndpoint } from '../../shared/port-endpoint.ts';
-import type { Defer } from '../../shared/post-queue.ts';
+import { portEndpoint } from '../../shared/port-endpoint.ts';
 import { HostRequestSchema, type Outcome, outcomeSchema } from '../../shared/protocol.ts';
 import type { InboundMeter } from './inbound-meter.ts';
 
@@ -34,20 +33,18 @@ export interface LinkOptions<Note> {
  */
 export class Link<Remote extends object, Note> {
   readonly #options: LinkOptions<Note>;
-  readonly #endpoint: PortEndpoint;
   #remote: Record<string, (...args: unknown[]) => Promise<unknown>>;
   /** A property of a Comlink proxy is a new proxy each time: one per method is enough. */
   readonly #methods = new Map<string, (...args: unknown[]) => Promise<unknown>>();
   readonly #pending = new Set<(error: ExtensionHostError) => void>();
+  /** Calls that were posted and have no answer yet; more answers than that are forged. */
+  #unanswered = 0;
   #dead: ExtensionHostError | undefined;
 
   constructor(options: LinkOptions<Note>) {
     this.#options = options;
-    this.#endpoint = portEndpoint(options.port, {
-      other: (message) => this.#receive(message),
-      defer: endOfReactions(),
-    });
-    this.#remote = Comlink.wrap(this.#endpoint as Comlink.Endpoint) as unknown as Record<
+    const endpoint = portEndpoint(options.port, (message) => this.#take(message));
+    this.#remote = Comlink.wrap(endpoint as Comlink.Endpoint) as unknown as Record<
       string,
       (...args: unknown[]) => Promise<unknown>
     >;
@@ -85,7 +82,7 @@ export class Link<Remote extends object, Note> {
   close(error: ExtensionHostError): void {
     this.fail(error);
     // The port itself: `releaseProxy` through an endpoint of our own would leak it.
-    this.#endpoint.close();
+    this.#options.port.close();
     // Comlink keeps the endpoint, and with it this link, for as long as a proxy of it lives: 10 KB for every session.
     this.#methods.clear();
     this.#remote = {};
@@ -100,6 +97,7 @@ export class Link<Remote extends object, Note> {
       }
       const method = this.#method(name);
       this.#pending.add(reject);
+      this.#unanswered += 1;
       method(...args).then(
         (answer) => {
           this.#pending.delete(reject);
@@ -129,15 +127,33 @@ export class Link<Remote extends object, Note> {
     return method;
   }
 
-  #receive(message: unknown): void {
-    if (this.#dead) return;
-    if (typeof message === 'object' && message !== null && 'note' in message) {
-      if (!this.#options.meter.admit(message.note)) return;
-      const note = this.#options.noteSchema.safeParse(message.note);
-      if (note.success) this.#options.onNote(note.data);
-      else this.#options.onViolation('a note that is not in the protocol');
-      return;
+  /** True when the message is not for Comlink. */
+  #take(message: unknown): boolean {
+    if (this.#dead) return true;
+    if (isNote(message)) {
+      this.#takeNote(message.note);
+      return true;
     }
+    if (isRequest(message)) {
+      this.#takeRequest(message);
+      return true;
+    }
+    if (this.#unanswered > 0) {
+      this.#unanswered -= 1;
+      return false;
+    }
+    if (this.#options.meter.admit(message)) this.#options.onViolation('an answer that nobody waits for');
+    return true;
+  }
+
+  #takeNote(given: unknown): void {
+    if (!this.#options.meter.admit(given)) return;
+    const note = this.#options.noteSchema.safeParse(given);
+    if (note.success) this.#options.onNote(note.data);
+    else this.#options.onViolation('a note that is not in the protocol');
+  }
+
+  #takeRequest(message: unknown): void {
     const request = HostRequestSchema.safeParse(message);
     if (!request.success) {
       this.#options.onViolation('a request that is not in the protocol');
@@ -165,17 +181,13 @@ export class Link<Remote extends object, Note> {
 
 function ignored(): void {}
 
-/** Once what runs now, and everything that reacts to it, is done: answers that came together are followed by calls together. */
-function endOfReactions(): Defer {
-  let isScheduled = false;
-  return (flush) => {
-    if (isScheduled) return;
-    isScheduled = true;
-    void Promise.resolve().then(() => {
-      isScheduled = false;
-      flush();
-    });
-  };
+/** Comlink's messages carry a string id; ours carry `note` or `request` instead. */
+function isNote(message: unknown): message is { readonly note: unknown } {
+  return typeof message === 'object' && message !== null && 'note' in message;
+}
+
+function isRequest(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'request' in message;
 }
 
 const schemas = new WeakMap<z.ZodType, z.ZodType>();

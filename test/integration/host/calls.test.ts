@@ -35,6 +35,40 @@ test('arguments that are no object, or cannot be sent, reject', async () => {
   }
 });
 
+test('options of a call that do not fit reject with their name, and nothing stays open', async () => {
+  const session = await openSession(host());
+  const bad: readonly (readonly [string, object])[] = [
+    ['timeoutMs', { timeoutMs: -1 }],
+    ['timeoutMs', { timeoutMs: Number.NaN }],
+    ['timeoutMs', { timeoutMs: 5n }],
+    ['signal', { signal: {} }],
+    ['onProgress', { onProgress: 'x' }],
+  ];
+  for (const [option, options] of bad) {
+    const expected = { code: 'INVALID_ARGUMENT', message: expect.stringContaining(`${option} must be`) };
+    await expect(session.callTool({ name: 'never' }, options)).rejects.toMatchObject(expected);
+    await expect(session.callTools([{ name: 'never' }], options)).rejects.toMatchObject(expected);
+  }
+  expect(session.inFlight).toBe(0);
+});
+
+test('a timeout longer than a timer can be is none that fires at once', async () => {
+  const session = await openSession(host());
+  for (const timeoutMs of [2 ** 40, Number.POSITIVE_INFINITY]) {
+    expect(textOf(await session.callTool({ name: 'echo', arguments: {} }, { timeoutMs }))).toBe('{}');
+  }
+});
+
+test('what a call answers early is not kept back by another that keeps its thread busy', async () => {
+  const session = await openSession(host());
+  const order: string[] = [];
+  const busy = (ms: number) => session.callTool({ name: 'spins', arguments: { ms } }).then(() => order.push(`${ms}`));
+  const calls = [busy(1), busy(400)];
+  await calls[0];
+  expect(order).toEqual(['1']);
+  await Promise.all(calls);
+});
+
 test('a throw is an error result with its message and without a stack', async () => {
   const session = await openSession(host());
   const result = await session.callTool({ name: 'throws' });
