@@ -36,7 +36,7 @@ function connect() {
 test('answers that nobody waits for are violations, and the calls beside them get their own', async () => {
   const { link, far, violations } = connect();
   for (const id of ['forged', '1', '__proto__']) far.postMessage({ id, type: 'RAW', value: 'forged' });
-  await waitUntil(() => violations.length === 3);
+  await waitUntil(() => violations.length === 3, 'three violations');
   expect(new Set(violations)).toEqual(new Set(['an answer that nobody waits for']));
   const answers = await Promise.all([1, 2, 3].map((value) => link.call('give', [value], z.unknown())));
   expect(answers).toEqual([1, 2, 3]);
@@ -46,7 +46,7 @@ test('a flood of them ends the thread like a flood of notes', async () => {
   const { far, floods, violations } = connect();
   const { losslessNotesPerSecond } = DEFAULT_LIMITS;
   for (let i = 0; i <= losslessNotesPerSecond * 2; i++) far.postMessage({ id: `forged ${i}` });
-  await waitUntil(() => floods.length > 0);
+  await waitUntil(() => floods.length > 0, 'a flood');
   expect(floods).toHaveLength(1);
   expect(violations.length).toBeLessThanOrEqual(losslessNotesPerSecond);
 });
