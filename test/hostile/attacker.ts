@@ -13,7 +13,7 @@ export async function writeAttacker(id: string, hostile: HostileCase, world: Wor
   writeFileSync(join(folder, 'index.mjs'), sourceOf(id, hostile, world));
   writeFileSync(join(folder, 'mended.mjs'), sourceOf(id, { ...hostile, attack: '', factory: '', top: '' }, world));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-  const places: Readonly<Record<string, unknown>> = { ...world };
+  const places: Readonly<Record<string, string | number>> = { ...world };
   for (const [name, target] of Object.entries(links)) symlinkSync(String(places[target] ?? target), join(folder, name));
   if (hostile.permissions) await grantDropIn(agentDir, folder, permissions);
 }

@@ -67,10 +67,10 @@ export const SCENARIOS: Readonly<
   async start(stage, { path, tier }) {
     const { host, watch } = stage;
     const id = await host.load({ path, tier });
-    let warned = false;
+    const warnings: string[] = [];
     const unsubscribe = host.on('log', ({ extension, message }) => {
       // What a handler of session_start did is nothing that a session waits for: it is logged.
-      if (extension === id && /was ended|did not end|timed out|exited with code/.test(message)) warned = true;
+      if (extension === id && /was ended|did not end|timed out|exited with code/.test(message)) warnings.push(message);
     });
     watch.begin();
     const from = performance.now();
@@ -87,7 +87,7 @@ export const SCENARIOS: Readonly<
     }));
     unsubscribe();
     await bad.close();
-    const wasEnded = warned || codes.some((code) => ENDED.has(code));
+    const wasEnded = warnings.length > 0 || codes.some((code) => ENDED.has(code));
     return { ...seen, ms, wasEnded, beside: beside === 'fine' ? seen.beside : beside };
   },
 

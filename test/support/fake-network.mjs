@@ -23,18 +23,18 @@ function answer(name) {
 }
 
 const { lookup } = dns;
-dns.lookup = (name, given, done = given) => {
-  const options = typeof given === 'object' && given !== null ? given : {};
+dns.lookup = (name, ...given) => {
   const found = answer(name);
-  if (!found) lookup(name, options, done);
-  else if (options.all) setImmediate(done, null, found);
-  else setImmediate(done, null, found[0].address, found[0].family);
+  if (!found) return lookup(name, ...given);
+  const done = given[given.length - 1];
+  const [{ address, family }] = found;
+  setImmediate(() => (given[0].all ? done(null, found) : done(null, address, family)));
 };
 const lookupPromise = dns.promises.lookup;
-dns.promises.lookup = async (name, options = {}) => {
+dns.promises.lookup = async (name, ...given) => {
   const found = answer(name);
-  if (!found) return lookupPromise(name, options);
-  return options.all ? found : found[0];
+  if (!found) return lookupPromise(name, ...given);
+  return given[0]?.all ? found : found[0];
 };
 syncBuiltinESMExports();
 

@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => new Promise((done) => server.close(done))));
 });
 
-const makeFifo = (path: string): void => void execFileSync('mkfifo', [path]);
+const makeFifo = (path: string): void => void execFileSync('sh', ['-c', 'exec mkfifo "$0"', path]);
 
 /** A folder with one of everything that is no file. The name of a socket has to be short. */
 async function oddities(): Promise<string> {
