@@ -28,6 +28,7 @@ export function testAttacks(tier: Tier): void {
     const shown = { outcome: outcomeOf(effects), effects, text: text.slice(0, TEXT_SHOWN) };
     expect(shown, JSON.stringify(shown)).toMatchObject({ outcome: hostile[tier] });
     if (tier === 'sandboxed' && hostile.reaches !== undefined) expect(text).toContain(hostile.reaches);
+    if (tier === 'sandboxed') for (const said of hostile.misses ?? []) expect(text).not.toContain(said);
     if (hostile[tier] === 'documented-escape') return;
     expect(effects).toMatchObject({ beside: 'fine', again: '"fine"', processesLeft: 0 });
     if (hostile[tier] === 'contained') expect(effects.isError).toBe(hostile.throws?.includes(tier) ?? false);

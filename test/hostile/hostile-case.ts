@@ -55,6 +55,8 @@ export interface HostileCase {
   readonly links?: Readonly<Record<string, string>>;
   /** What it must have said when sandboxed: with its grant it got so far, so it was the boundary that stopped it. */
   readonly reaches?: string;
+  /** What it must not have said when sandboxed: no secret, but further than it may get. */
+  readonly misses?: readonly string[];
   /** Where its call ends as an error by itself. One that does elsewhere has not come to its attack. */
   readonly throws?: readonly Tier[];
   /** How long the call may take altogether. Default 15 s. */

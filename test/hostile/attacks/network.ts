@@ -120,6 +120,7 @@ export const NETWORK: readonly HostileCase[] = [
     sandboxed: 'contained',
     permissions,
     reaches: PUBLIC,
+    misses: ['public page for both.example', 'public page for mapped.example'],
     top: IMPORT_OWN,
     attack: `${GET} for (const name of ['both.example', 'mapped.example']) for (let i = 0; i < 3; i++) await get('http://' + name + ':' + world.port + '/');`,
   },
