@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 
 const FILE = /(?<!\.d)\.(ts|js|mjs)$/;
@@ -40,9 +40,20 @@ function namesIn(folder: string): readonly string[] {
 }
 
 function isDropIn(location: string, name: string): boolean {
-  const stats = statSync(location, { throwIfNoEntry: false });
-  if (stats?.isFile()) return FILE.test(name);
-  return stats?.isDirectory() === true && FOLDER_FILES.some((file) => existsSync(path.join(location, file)));
+  const stats = statsOf(location);
+  if (!stats) return false;
+  // A FIFO or a socket with such a name is one, too: whoever put it there is told why it does not run.
+  if (!stats.isDirectory()) return FILE.test(name);
+  return FOLDER_FILES.some((file) => existsSync(path.join(location, file)));
+}
+
+/** Nothing for a link that leads nowhere or in a circle: one of those must not stand in the way of the others. */
+function statsOf(location: string): Stats | undefined {
+  try {
+    return statSync(location);
+  } catch {
+    return undefined;
+  }
 }
 
 function realPathOf(location: string): string | undefined {

@@ -1,12 +1,14 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ExtensionHostError, messageOf } from '../shared/errors.ts';
 import { isRecord } from '../shared/json.ts';
 import type { ExtensionEntry } from './options.ts';
+import { readRegularFile } from './regular-file.ts';
 import type { ResolvedExtension } from './thread/extension-thread.ts';
 import { MCP_EXTENSION } from './thread/worker-entry.ts';
 
+const MANIFEST_BYTES = 1024 * 1024;
 const SUFFIXES = ['.ts', '.js', '.mjs'];
 
 /**
@@ -24,6 +26,8 @@ export function resolveExtension(given: string | ExtensionEntry, taken: Readonly
   if (!stats) throw failed(location, 'there is no such file or folder');
   const file = stats.isDirectory() ? entryOfFolder(location) : location;
   if (!SUFFIXES.includes(path.extname(file))) throw failed(location, `an extension is a ${SUFFIXES.join(', ')} file`);
+  // The thread that opens a FIFO waits for ever, and cannot be ended.
+  if (!statSync(file).isFile()) throw failed(file, 'it is no regular file');
   const url = pathToFileURL(file).href;
   const name = stats.isDirectory() ? path.basename(location) : path.basename(file, path.extname(file));
   const id = url === MCP_EXTENSION.href ? 'mcp' : name;
@@ -63,9 +67,15 @@ export function entryOfFolder(folder: string): string {
 }
 
 function entryOfManifest(file: string): string | undefined {
+  let text: string;
+  try {
+    text = readRegularFile(file, MANIFEST_BYTES).toString('utf8');
+  } catch (error) {
+    throw failed(file, messageOf(error));
+  }
   let manifest: unknown;
   try {
-    manifest = JSON.parse(readFileSync(file, 'utf8'));
+    manifest = JSON.parse(text);
   } catch (error) {
     throw failed(file, `it is no JSON: ${messageOf(error)}`);
   }

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ExtensionHostError, messageOf } from '../shared/errors.ts';
 import { isRecord } from '../shared/json.ts';
 import { OptionReader } from '../shared/option-reader.ts';
 import { PERMISSION_KEYS, type Permissions, type SandboxLimits, type Tier } from '../shared/sandbox.ts';
+import { readRegularFile } from './regular-file.ts';
 
 /** What an extension says about itself: `extension.json`, or `"caldera"` in its package.json. All of it is a wish. */
 export interface ExtensionManifest {
@@ -16,6 +16,8 @@ export interface ExtensionManifest {
   readonly limits: Partial<SandboxLimits>;
 }
 
+/** Longer ones are no manifests. */
+const MANIFEST_BYTES = 1024 * 1024;
 const KEYS = ['id', 'version', 'main', 'tier', 'permissions', 'limits'];
 const LIMIT_KEYS = ['memoryMb', 'callMs', 'cpuMs', 'resultBytes'] as const satisfies (keyof SandboxLimits)[];
 export const NO_MANIFEST: ExtensionManifest = { tier: 'sandboxed', permissions: {}, limits: {} };
@@ -112,12 +114,14 @@ function positive(read: OptionReader, key: string): number {
   return 1;
 }
 
+/** `undefined` when it is not there; one that is there and cannot be read may ask for limits, so it is not skipped. */
 function readJson(file: string): unknown {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
+    text = readRegularFile(file, MANIFEST_BYTES).toString('utf8');
+  } catch (error) {
+    if (isRecord(error) && error['code'] === 'ENOENT') return undefined;
+    throw invalid(path.basename(file), [messageOf(error)]);
   }
   try {
     return JSON.parse(text);

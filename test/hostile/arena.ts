@@ -1,162 +1,117 @@
 /** Puts an attack into a host process with canaries around it, and looks at what came of it: effects, not messages. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { descendantsOf } from '../support/processes.ts';
+import { descendantsOf, processesWith, waitUntil } from '../support/processes.ts';
 import { makeWorkspace } from '../support/workspace.ts';
-import type { HostileCase, Outcome } from './cases.ts';
-
-export interface Effects {
-  readonly secretSeen: boolean;
-  readonly fileWritten: boolean;
-  readonly hits: number;
-  readonly hostDied: boolean;
-  readonly isClean: boolean;
-  readonly processesLeft: number;
-  readonly gapMs: number;
-  readonly bytes: number;
-  readonly rssMb: number;
-  /** The call was ended for it. */
-  readonly wasEnded: boolean;
-  /** The neighbour's answer, and the attacker's own next one. */
-  readonly beside: string;
-  readonly again: string;
-  readonly ms: number;
-  readonly text: string;
-}
+import { writeAttacker } from './attacker.ts';
+import { Canaries } from './canaries.ts';
+import type { Effects } from './effects.ts';
+import type { HostileCase, World } from './hostile-case.ts';
 
 interface RunningHost {
   readonly child: ChildProcess;
+  readonly pid: number;
   readonly lines: Interface;
   output: string;
 }
 
-const ENDED: readonly unknown[] = ['CALL_TIMEOUT', 'THREAD_EXITED', 'THREAD_STALLED', 'THREAD_MEMORY'];
 const NEIGHBOUR = fileURLToPath(new URL('../fixtures/hostile/neighbour.mjs', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('./host-program.ts', import.meta.url));
 const HOOK = new URL('../support/ts-worker-hook.mjs', import.meta.url).href;
-
-/** What it amounts to. */
-export function outcomeOf(effects: Effects): Outcome {
-  const { secretSeen, fileWritten, hits, hostDied, isClean } = effects;
-  if (secretSeen || fileWritten || hits > 0 || hostDied || !isClean) return 'documented-escape';
-  return effects.wasEnded ? 'killed' : 'contained';
-}
+const ATTACKS_PER_HOST = 12;
+/** A process that was ended is gone by then. */
+const GONE_MS = 1000;
 
 export class Arena {
   readonly #folder = makeWorkspace('hostile');
-  readonly #outside = makeWorkspace('outside');
-  readonly #secrets = { token: secret(), file: secret(), net: secret() };
-  readonly #server: Server;
-  readonly #agentDir = makeWorkspace('agent');
-  #hits = 0;
+  readonly #canaries: Canaries;
   #host: RunningHost | undefined;
   #count = 0;
 
-  private constructor() {
-    this.#server = createServer((_request, response) => response.end(this.#secrets.net));
-    this.#server.on('connection', () => {
-      this.#hits += 1;
-    });
+  private constructor(canaries: Canaries) {
+    this.#canaries = canaries;
   }
 
   static async open(): Promise<Arena> {
-    const arena = new Arena();
-    await new Promise<void>((done) => arena.#server.listen(0, '127.0.0.1', done));
-    writeFileSync(arena.#canaryFile, arena.#secrets.file);
-    writeFileSync(arena.#canaryModule, `export const canary = '${arena.#secrets.file}';`);
-    return arena;
+    return new Arena(await Canaries.open());
   }
 
   async close(): Promise<void> {
     await this.#endHost();
-    await new Promise((done) => this.#server.close(done).closeAllConnections());
+    await this.#canaries.close();
   }
 
-  async run({ attack }: HostileCase, tier: 'trusted' | 'sandboxed'): Promise<Effects> {
+  async run(hostile: HostileCase, tier: 'trusted' | 'sandboxed'): Promise<Effects> {
+    // What was loaded stays: each session would have an instance of every attacker before.
+    if (this.#count % ATTACKS_PER_HOST === 0) await this.#endHost();
     const host = this.#host ?? this.#startHost();
     this.#host = host;
-    const before = this.#hits;
-    rmSync(this.#writeTarget, { force: true });
+    const canaries = this.#canaries;
+    const before = canaries.hits;
+    canaries.mend();
     this.#count += 1;
-    const path = join(this.#folder, `attack${this.#count}.mjs`);
-    writeFileSync(path, this.#extension(`attack${this.#count}`, attack, host.child.pid ?? 0));
+    const id = `attack${this.#count}`;
+    const world = this.#world(id, host.pid);
+    await writeAttacker(id, hostile, world);
     const seenAt = host.output.length;
-    const answer = await this.#ask({ command: 'attack', path, tier });
+    const { scenario = 'call', timeoutMs = 15_000 } = hostile;
+    const answer = await this.#ask({
+      command: scenario,
+      path: world.folder,
+      tier,
+      timeoutMs,
+      secret: canaries.secrets.chat,
+      chat: makeWorkspace(canaries.secrets.chat),
+    });
     if (answer === undefined) this.#host = undefined;
     const text = typeof answer?.['text'] === 'string' ? answer['text'] : '';
-    const said = text + host.output.slice(seenAt);
     return {
-      secretSeen: Object.values(this.#secrets).some((value) => said.includes(value) || said.includes(reversed(value))),
-      fileWritten: existsSync(this.#writeTarget) || readFileSync(this.#canaryFile, 'utf8') !== this.#secrets.file,
-      hits: this.#hits - before,
+      secretSeen: canaries.isSecretIn(text + host.output.slice(seenAt)),
+      fileWritten: canaries.isWritten,
+      hits: canaries.hits - before,
       hostDied: answer === undefined,
       isClean: answer?.['isClean'] !== false,
-      // The guard is the one process of a host.
-      processesLeft:
-        answer === undefined || host.child.pid === undefined
-          ? 0
-          : Math.max(0, descendantsOf(host.child.pid).length - 1),
+      processesLeft: await processesLeft(answer === undefined ? undefined : host.pid, world.marker),
       gapMs: Number(answer?.['gapMs'] ?? 0),
       bytes: Number(answer?.['bytes'] ?? 0),
       rssMb: Number(answer?.['rssMb'] ?? 0),
-      wasEnded: ENDED.includes(answer?.['code']),
+      wasEnded: answer?.['wasEnded'] === true,
+      isError: answer?.['isError'] === true,
       beside: String(answer?.['beside'] ?? answer?.['failed']),
       again: JSON.stringify(answer?.['again'] ?? answer),
       ms: Number(answer?.['ms'] ?? 0),
-      text: text.slice(0, 1000),
+      text,
     };
   }
 
-  get #canaryFile(): string {
-    return join(this.#outside, 'canary.txt');
-  }
-  get #canaryModule(): string {
-    return join(this.#outside, 'canary.mjs');
-  }
-  get #writeTarget(): string {
-    return join(this.#outside, 'written.txt');
-  }
-
-  #extension(id: string, attack: string, hostPid: number): string {
-    const world = {
-      canaryFile: this.#canaryFile,
-      canaryModule: this.#canaryModule,
-      writeTarget: this.#writeTarget,
-      port: (this.#server.address() as AddressInfo).port,
+  #world(id: string, hostPid: number): World {
+    const { outside, file, module, writeTarget, agentDir, port } = this.#canaries;
+    return {
       hostPid,
+      // As an argument of `sleep` it has to be a number.
+      marker: `0.${randomInt(2 ** 40)}`,
+      folder: join(this.#folder, id),
+      outside,
+      canaryFile: file,
+      canaryModule: module,
+      writeTarget,
+      agentDir,
+      port,
     };
-    return `export default (api) => {
-  const world = ${JSON.stringify(world)};
-  const parameters = { type: 'object' };
-  api.registerTool({ name: 'ok_${id}', description: 'x', parameters, execute: async () => 'fine' });
-  api.registerTool({
-    name: 'attack_${id}', description: 'x', parameters,
-    execute: async (callId, params, signal, onUpdate, ctx) => {
-      const got = [];
-      const attempt = async (work) => {
-        // Backwards as well: what it read must not be hidden by redaction.
-        try { const seen = String(await work()).slice(0, 20000); got.push(seen, [...seen].reverse().join('')); } catch (error) { try { got.push('no: ' + error); } catch {} }
-      };
-      ${attack}
-      return { content: [{ type: 'text', text: 'ran: ' + got.join(' | ') }] };
-    },
-  });
-};`;
   }
 
   #startHost(): RunningHost {
-    const cwd = makeWorkspace();
-    const child = spawn(process.execPath, ['--import', HOOK, PROGRAM, this.#agentDir, cwd, NEIGHBOUR], {
-      env: { PATH: process.env['PATH'], HOME: this.#folder, HOSTILE_CANARY_TOKEN: this.#secrets.token },
+    const { network, agentDir, secrets } = this.#canaries;
+    const preloads = ['--import', HOOK, '--import', network];
+    const child = spawn(process.execPath, [...preloads, PROGRAM, agentDir, makeWorkspace(), NEIGHBOUR], {
+      env: { PATH: process.env['PATH'], HOME: this.#folder, HOSTILE_CANARY_TOKEN: secrets.token },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    const host = { child, lines: createInterface({ input: child.stdout }), output: '' };
+    if (child.pid === undefined) throw new Error('the host did not start');
+    const host = { child, pid: child.pid, lines: createInterface({ input: child.stdout }), output: '' };
     child.stdin.on('error', () => undefined);
     child.stderr.on('data', (chunk: Buffer) => {
       host.output = (host.output + chunk.toString('utf8')).slice(-1_000_000);
@@ -186,13 +141,19 @@ export class Arena {
     const ended = new Promise((done) => child.once('exit', done));
     await this.#ask({ command: 'close' });
     await ended;
+    this.#host = undefined;
   }
 }
 
-function secret(): string {
-  return `canary${randomBytes(12).toString('hex')}`;
-}
-
-function reversed(text: string): string {
-  return text.split('').reverse().join('');
+/** Below the host, where its guard is the only one that may be, and wherever the marker is. What is left is ended here. */
+async function processesLeft(hostPid: number | undefined, marker: string): Promise<number> {
+  const left = (): readonly number[] => {
+    const below = hostPid === undefined ? [] : descendantsOf(hostPid);
+    const marked = processesWith(marker);
+    return [...marked, ...below.filter((pid) => !marked.includes(pid)).slice(1)];
+  };
+  await waitUntil(() => left().length === 0, 'their end', { timeoutMs: GONE_MS }).catch(() => undefined);
+  const count = left().length;
+  for (const pid of processesWith(marker)) process.kill(pid, 'SIGKILL');
+  return count;
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { ExtensionHostError } from '../../shared/errors.ts';
+import { ExtensionHostError, messageOf } from '../../shared/errors.ts';
+import { loadRegularFile } from '../regular-file.ts';
 
 /** A folder over these is no extension: hashing it would hold up the start of a host. */
 const MOST_FILES = 5000;
@@ -20,7 +21,7 @@ export interface ContentHash {
 /**
  * Hashes what an extension consists of: one file, or every regular file below its folder except `.git`. Symlinks are not
  * followed: what they name inside is hashed under its own path, and nothing outside is served.
- * @throws EXTENSION_LOAD_FAILED for a folder that is too large
+ * @throws EXTENSION_LOAD_FAILED for a folder that is too large, or a file that cannot be read
  */
 export async function hashContent(root: string, single?: string): Promise<ContentHash> {
   const names = single === undefined ? await listFiles(root) : [single];
@@ -29,7 +30,9 @@ export async function hashContent(root: string, single?: string): Promise<Conten
   let bytes = 0;
   for (const name of names) {
     const location = path.join(root, name);
-    const content = await readFile(location);
+    const content = await loadRegularFile(location, MOST_BYTES).catch((error: unknown) => {
+      throw unfit(location, messageOf(error));
+    });
     bytes += content.length;
     if (bytes > MOST_BYTES) throw tooLarge(root, `more than ${MOST_BYTES} bytes`);
     const digest = createHash('sha256').update(content).digest('hex');
@@ -52,6 +55,10 @@ async function listFiles(root: string): Promise<readonly string[]> {
   };
   await walk('');
   return found.sort();
+}
+
+function unfit(location: string, why: string): ExtensionHostError {
+  return new ExtensionHostError('EXTENSION_LOAD_FAILED', `cannot load ${location}: ${why}`);
 }
 
 function tooLarge(root: string, why: string): ExtensionHostError {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { GUEST_LIBRARY } from './guest-program.ts';
 
@@ -89,11 +89,22 @@ export class ModuleLoader {
     // Both checks: the path may have become a link, and the bytes may have changed since the operator looked at them.
     if (realpathSync(location) !== location)
       throw new Error(`${quoted(file)} is a symlink out of the extension's own folder`);
-    const bytes = readFileSync(location);
+    const bytes = readRegular(location);
     if (createHash('sha256').update(bytes).digest('hex') !== expected) {
       throw new Error(`${quoted(file)} has changed since the extension was loaded; reload it`);
     }
     return bytes.toString('utf8');
+  }
+}
+
+/** What was a file when it was hashed can be a FIFO now, and that would hold the thread for ever. */
+function readRegular(location: string): Buffer {
+  const descriptor = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!fstatSync(descriptor).isFile()) throw new Error(`${quoted(path.basename(location))} is no regular file`);
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { ExtensionHostError, messageOf } from '../../../shared/errors.ts';
 import { isGranted, type PatternRoots } from './path-patterns.ts';
@@ -25,7 +25,9 @@ export class SandboxFiles {
   /** The text of a file of at most 1 MiB. @throws PERMISSION_DENIED, INVALID_ARGUMENT */
   async read(given: string): Promise<string> {
     const location = this.#absolute(given);
-    this.#check(await this.#reachable(location, this.#grants.read, given), this.#grants.read, given);
+    const real = await this.#reachable(location, this.#grants.read, given);
+    this.#check(real, this.#grants.read, given);
+    await checkKind(real, given);
     // Without O_NONBLOCK a FIFO would hold a thread of the pool until somebody writes.
     const file = await opened(location, constants.O_RDONLY | constants.O_NONBLOCK, given);
     try {
@@ -71,6 +73,7 @@ export class SandboxFiles {
       this.#check(path.join(await realPathOf(folder, parent), name), this.#grants.write, given);
       // Below the descriptor, not below the path; never through a link, and nothing is cut before it is known what it is.
       const target = path.join(throughDescriptor(folder, parent), name);
+      await checkKind(target, given);
       const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
       const file = await opened(target, flags, given);
       try {
@@ -109,6 +112,13 @@ export class SandboxFiles {
   #check(real: string, patterns: readonly string[], given: string): void {
     if (!isGranted(real, patterns, this.#grants.roots)) throw denied(given);
   }
+}
+
+/** Before it is opened as well: the other end of a FIFO is woken by that, and some devices do something. */
+async function checkKind(location: string, given: string): Promise<void> {
+  const stats = await lstat(location).catch(() => undefined);
+  // What is missing, and a link, is judged by the opening.
+  if (stats && !stats.isFile() && !stats.isSymbolicLink()) throw refused('INVALID_ARGUMENT', `${given} is no file`);
 }
 
 async function opened(location: string, flags: number, given: string): Promise<FileHandle> {
