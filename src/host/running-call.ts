@@ -1,6 +1,7 @@
 import { abortError, ExtensionHostError } from '../shared/errors.ts';
 import { type CallOutcome, errorResult, type ToolResult } from '../shared/tool.ts';
 import { onAbort } from './abort-listeners.ts';
+import { isThreadDeath } from './thread/thread-causes.ts';
 
 /** Node fires a longer one at once. About 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -152,7 +153,6 @@ function faultResult(tool: string, error: unknown, outcome: CallOutcome): ToolRe
     error instanceof ExtensionHostError
       ? error
       : new ExtensionHostError('PROTOCOL', error instanceof Error ? error.message : String(error));
-  const died = fault.code === 'THREAD_EXITED' || fault.code === 'THREAD_MEMORY' || fault.code === 'THREAD_STALLED';
-  const text = `${tool} failed: ${fault.message}.${died ? ' It starts again on the next call; its state was lost.' : ''}`;
+  const text = `${tool} failed: ${fault.message}.${isThreadDeath(fault) ? ' It starts again on the next call; its state was lost.' : ''}`;
   return errorResult(fault.code, text, { outcome });
 }

@@ -109,7 +109,7 @@ export const SCENARIOS: Readonly<
   },
 };
 
-/** A session that is opened in a thread which is about to be ended goes without the extension: that is no effect on later ones. */
+/** A session that is opened in a thread which is about to be ended begins anew in the next: what is looked at begins in one that runs. */
 async function untilItRuns(host: ExtensionHost, id: string): Promise<void> {
   const stands = (): boolean =>
     host

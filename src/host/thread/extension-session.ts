@@ -18,6 +18,7 @@ import type { CommandInfo } from '../options.ts';
 import { withDeadline } from './deadline.ts';
 import type { ExtensionThread } from './extension-thread.ts';
 import { Link } from './link.ts';
+import { isThreadDeath } from './thread-causes.ts';
 import type { ThreadGeneration } from './thread-generation.ts';
 import type { DescriptorTable } from './tool-table-store.ts';
 
@@ -86,7 +87,13 @@ export class ExtensionSession {
 
   /** Activates the instance. @throws why it could not be: what the factory threw, its time, or the end of its thread */
   async activate(): Promise<void> {
-    await this.#attach('startup');
+    try {
+      await this.#attach('startup');
+    } catch (error) {
+      // The thread may have died of what another session did: who comes at the wrong moment has a second try in the next one.
+      if (!isThreadDeath(error)) throw error;
+      await this.#attach('startup');
+    }
   }
 
   /**

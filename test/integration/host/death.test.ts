@@ -34,6 +34,27 @@ describe.each([
   });
 });
 
+test('a session that opens while its thread ends has its tools all the same', async () => {
+  const host = makeHost(['starts-slowly.mjs']);
+  const one = await openSession(host);
+  const opening = openSession(host);
+  const died = await one.callTool({ name: 'exit' });
+  expect(died).toMatchObject({ details: { error: { code: 'THREAD_EXITED' } } });
+  const other = await opening;
+  expect(other.failures).toEqual([]);
+  expect(textOf(await other.callTool({ name: 'ping' }))).toBe('alive');
+});
+
+test('a factory that ends its thread is tried twice, and then is a failure of its session', async () => {
+  const host = makeHost(['exits-at-start.mjs', 'neighbour.mjs'], { limits: { restartBackoffMs: [0] } });
+  const generations: number[] = [];
+  host.on('extension-state', ({ state, generation }) => state === 'running' && generations.push(generation));
+  const session = await openSession(host);
+  expect(session.failures).toMatchObject([{ extension: 'exits-at-start', code: 'THREAD_EXITED' }]);
+  expect(session.tools.map(({ name }) => name)).toContain('count');
+  expect(generations.filter((number) => number > 1)).toEqual([2]);
+});
+
 test('a call that was sent into a dying thread cannot hurt the next one', async () => {
   const host = makeHost(['dies.mjs'], { limits: { restartBackoffMs: [0] } });
   const session = await openSession(host);
