@@ -3,12 +3,12 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ExtensionHostError, messageOf } from '../shared/errors.ts';
 import { isRecord } from '../shared/json.ts';
+import { MANIFEST_BYTES } from './extension-manifest.ts';
 import type { ExtensionEntry } from './options.ts';
 import { readRegularFile } from './regular-file.ts';
 import type { ResolvedExtension } from './thread/extension-thread.ts';
 import { MCP_EXTENSION } from './thread/worker-entry.ts';
 
-const MANIFEST_BYTES = 1024 * 1024;
 const SUFFIXES = ['.ts', '.js', '.mjs'];
 
 /**

@@ -17,7 +17,7 @@ export interface ExtensionManifest {
 }
 
 /** Longer ones are no manifests. */
-const MANIFEST_BYTES = 1024 * 1024;
+export const MANIFEST_BYTES = 1024 * 1024;
 const KEYS = ['id', 'version', 'main', 'tier', 'permissions', 'limits'];
 const LIMIT_KEYS = ['memoryMb', 'callMs', 'cpuMs', 'resultBytes'] as const satisfies (keyof SandboxLimits)[];
 export const NO_MANIFEST: ExtensionManifest = { tier: 'sandboxed', permissions: {}, limits: {} };
