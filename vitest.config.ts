@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Preload that lets worker threads started by a test load our own .ts files (Node 20 cannot by itself). */
@@ -42,6 +43,8 @@ const PROJECTS = [
 
 export default defineConfig({
   test: {
+    // Vitest leaves one core free; on two that is one worker, and these tests wait more than they compute.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     // v8 coverage sees only vitest's own threads, so the thread entry never counts; keep it tiny.
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.d.ts', 'src/worker/entry.ts'] },
