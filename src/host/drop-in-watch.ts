@@ -6,8 +6,14 @@ const POLL_MS = 500;
 const DEPTH = 8;
 const MOST_FILES = 10_000;
 
-/** Calls back when something in folders of drop-ins has changed and was quiet for one look. Gives a function that ends it. */
-export function watchDropIns(folders: readonly string[], changed: () => void): () => void {
+export interface DropInWatch {
+  /** Resolves when the folders were looked at once: what changes from then on is told. */
+  readonly ready: Promise<void>;
+  readonly end: () => void;
+}
+
+/** Calls back when something in folders of drop-ins has changed and was quiet for one look. */
+export function watchDropIns(folders: readonly string[], changed: () => void): DropInWatch {
   let ended = false;
   let timer: NodeJS.Timeout | undefined;
   let told: string | undefined;
@@ -25,10 +31,12 @@ export function watchDropIns(folders: readonly string[], changed: () => void): (
     timer = setTimeout(() => void look(), POLL_MS);
     timer.unref();
   };
-  void look();
-  return () => {
-    ended = true;
-    clearTimeout(timer);
+  return {
+    ready: look(),
+    end() {
+      ended = true;
+      clearTimeout(timer);
+    },
   };
 }
 

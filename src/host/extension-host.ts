@@ -241,8 +241,12 @@ export class ExtensionHost {
     // An open host is something to wait for, with or without a thread.
     this.#settings.open();
     this.#keepAlive = setInterval(() => {}, FOREVER_MS);
+    if (this.#watches) {
+      // Before anything is read: what changes after that is seen.
+      await this.#extensions.watch();
+      this.#checkOpen();
+    }
     const [failures] = await Promise.all([this.#extensions.startAll(), this.#sweep()]);
-    if (this.#watches && !this.#closing) this.#extensions.watch();
     return { failures };
   }
 

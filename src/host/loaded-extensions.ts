@@ -2,7 +2,7 @@ import path from 'node:path';
 import { ExtensionHostError, messageOf } from '../shared/errors.ts';
 import type { Tier } from '../shared/sandbox.ts';
 import type { Failure } from '../shared/tool.ts';
-import { watchDropIns } from './drop-in-watch.ts';
+import { type DropInWatch, watchDropIns } from './drop-in-watch.ts';
 import type { ExtensionSource, ExtensionSources } from './extension-sources.ts';
 import type { HostLog } from './host-log.ts';
 import type { ExtensionThread, ResolvedExtension } from './thread/extension-thread.ts';
@@ -23,7 +23,7 @@ export class LoadedExtensions {
   readonly #threads = new Map<string, ExtensionThread>();
   readonly #origins = new WeakMap<ExtensionThread, ExtensionSource>();
   readonly #unresolved: (Failure & { readonly tier: Tier })[] = [];
-  #endWatch: (() => void) | undefined;
+  #watch: DropInWatch | undefined;
   #rescanning: Promise<void> = Promise.resolve();
 
   constructor(options: LoadedExtensionsOptions) {
@@ -45,7 +45,17 @@ export class LoadedExtensions {
   }
 
   /** Starts every source there is. Gives a failure for each that cannot be loaded; the others run. */
-  async startAll(): Promise<readonly Failure[]> {
+  startAll(): Promise<readonly Failure[]> {
+    const started = this.#startAll();
+    // A change meanwhile is looked at when everything is there.
+    this.#rescanning = started.then(
+      () => {},
+      () => {},
+    );
+    return started;
+  }
+
+  async #startAll(): Promise<readonly Failure[]> {
     const failures: Failure[] = [];
     const starting: Promise<void>[] = [];
     for (const source of this.#options.sources.list()) {
@@ -100,22 +110,23 @@ export class LoadedExtensions {
     await thread.acquire();
   }
 
-  /** Follows the folders of drop-ins: new ones are loaded, changed ones reloaded. */
-  watch(): void {
-    this.#endWatch ??= watchDropIns(this.#options.sources.folders, () => {
+  /** Follows the folders of drop-ins: new ones are loaded, changed ones reloaded. Resolves when no change can be missed. */
+  async watch(): Promise<void> {
+    this.#watch ??= watchDropIns(this.#options.sources.folders, () => {
       this.#rescanning = this.#rescanning.then(() => this.#rescan());
     });
+    await this.#watch.ready;
   }
 
   endWatch(): void {
-    this.#endWatch?.();
-    this.#endWatch = undefined;
+    this.#watch?.end();
+    this.#watch = undefined;
   }
 
   /** One that went runs until the host ends. */
   async #rescan(): Promise<void> {
     for (const source of this.#options.sources.list()) {
-      if (!source.isDropIn || !this.#endWatch) continue;
+      if (!source.isDropIn || !this.#watch) continue;
       const { path: location } = source.entry;
       try {
         const thread = this.find(location);

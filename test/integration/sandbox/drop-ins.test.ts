@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { grantDropIn, makeDropInHost, toolOf, writeDropIn } from '../../support/drop-ins.ts';
 import { makeHost, openSession, textOf } from '../../support/extension-fixtures.ts';
+import { waitUntil } from '../../support/processes.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
 const named = (name: string, says = name): string =>
@@ -119,6 +120,14 @@ test('with watch, changes are picked up while running', async () => {
   writeDropIn(folder, { name: 'changes', source: named('after') });
   await changed;
   expect(session.tools.map(({ name }) => name)).toEqual(['after']);
+});
+
+test('with watch, a change just after the start is not missed', async () => {
+  const { host, folder } = await makeDropInHost([{ name: 'changes', source: named('before') }], { watch: true });
+  await host.start();
+  writeDropIn(folder, { name: 'changes', source: named('after') });
+  const session = await openSession(host);
+  await waitUntil(() => session.tools[0]?.name === 'after', 'the changed tool');
 });
 
 test('a grant is for the content that was looked at: another byte, and nothing is granted', async () => {
