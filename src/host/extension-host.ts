@@ -2,6 +2,7 @@ import path from 'node:path';
 import { abortError, ExtensionHostError, messageOf } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { type Limits, resolveLimits } from '../shared/limits.ts';
+import { LONGEST_TIMER_MS } from '../shared/longest-timer.ts';
 import type { Failure } from '../shared/tool.ts';
 import { onAbort } from './abort-listeners.ts';
 import { agentDirOf } from './agent-dir.ts';
@@ -38,8 +39,6 @@ import { checkWorkspace } from './workspace-check.ts';
 /** What threads get to end their last processes in, after every session was shut down. */
 const THREAD_GRACE_MS = 1000;
 const LEAST_GRACE_MS = 100;
-/** The longest delay a timer can have; it only keeps the process alive. */
-const FOREVER_MS = 2 ** 31 - 1;
 
 /**
  * Loads extensions by path, each into a worker thread of its own, and opens sessions over them. The main thread sees plain
@@ -240,7 +239,7 @@ export class ExtensionHost {
     this.#checkOpen();
     // An open host is something to wait for, with or without a thread.
     this.#settings.open();
-    this.#keepAlive = setInterval(() => {}, FOREVER_MS);
+    this.#keepAlive = setInterval(() => {}, LONGEST_TIMER_MS);
     if (this.#watches) {
       // Before anything is read: what changes after that is seen.
       await this.#extensions.watch();

@@ -1,16 +1,15 @@
 import { abortError, ExtensionHostError } from '../shared/errors.ts';
-import { type CallOutcome, errorResult, type ToolResult } from '../shared/tool.ts';
+import { LONGEST_TIMER_MS } from '../shared/longest-timer.ts';
+import { type CallOutcome, errorResult, type Progress, type ToolResult } from '../shared/tool.ts';
 import { onAbort } from './abort-listeners.ts';
 import { isThreadDeath } from './thread/thread-causes.ts';
-
-/** Node fires a longer one at once. About 24 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface RunningCallOptions {
   readonly tool: string;
   /** 0 = none. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
   /** The last look at a result: gives what the caller gets. */
   readonly onResult: (result: ToolResult) => ToolResult;
   /** Called once, however the call ended. */
@@ -41,6 +40,10 @@ export class RunningCall {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+  }
+
+  get onProgress(): RunningCallOptions['onProgress'] {
+    return this.#options.onProgress;
   }
 
   get isOver(): boolean {

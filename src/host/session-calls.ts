@@ -35,9 +35,8 @@ export interface SessionCallsOptions {
 /** The calls of one session: found, checked, raced against their ends, and finished. */
 export class SessionCalls {
   readonly #options: SessionCallsOptions;
-  readonly #progress = new Map<string, (progress: Progress) => void>();
   /** Ended when the session is closed or restarted. */
-  readonly #running = new Set<RunningCall>();
+  readonly #running = new Map<string, RunningCall>();
 
   constructor(options: SessionCallsOptions) {
     this.#options = options;
@@ -80,11 +79,11 @@ export class SessionCalls {
 
   /** Ends every call in flight as a `SESSION_CLOSED` result. */
   endAll(): void {
-    for (const call of this.#running) call.end();
+    for (const call of this.#running.values()) call.end();
   }
 
   tellProgress(callId: string, progress: Progress): void {
-    const listener = this.#progress.get(callId);
+    const listener = this.#running.get(callId)?.onProgress;
     if (!listener) return;
     const { message } = progress;
     try {
@@ -136,14 +135,13 @@ export class SessionCalls {
       tool: name,
       timeoutMs,
       signal,
+      onProgress,
       onResult: (result) => this.#lastLook(name, result),
       onOver: () => {
-        this.#running.delete(call);
-        this.#progress.delete(callId);
+        this.#running.delete(callId);
       },
     });
-    this.#running.add(call);
-    if (onProgress) this.#progress.set(callId, onProgress);
+    this.#running.set(callId, call);
     call.begin();
     if (call.isOver) return call.result;
     const request = { callId, tool: name, arguments: args, ...(expectEpoch === undefined ? {} : { expectEpoch }) };

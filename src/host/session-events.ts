@@ -63,7 +63,7 @@ export class SessionEventHub {
   }
 
   observeResult(name: string, result: ToolResult): void {
-    this.observe('tool_result', { name, result: result as unknown as JsonObject });
+    this.observe('tool_result', { name, result });
   }
 
   /** What the handlers of `process_spawn` want to set; `undefined` without any. */

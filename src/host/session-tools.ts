@@ -1,4 +1,4 @@
-import type { SessionOpening } from '../shared/protocol.ts';
+import type { ToolSnapshot } from '../shared/protocol.ts';
 import type { Failure, ToolDescriptor } from '../shared/tool.ts';
 import type { BuiltinTools } from './builtin-tools.ts';
 import { type RegisteredTool, type ToolOwner, ToolRegistry } from './tool-registry.ts';
@@ -11,8 +11,7 @@ export class SessionTools {
   readonly #onChanged: () => void;
   /** Unset = every tool. */
   #active: readonly string[] | undefined;
-  #telling: NodeJS.Immediate | undefined;
-  #isClosed = false;
+  #isToBeTold = false;
 
   /** `onChanged` is called once for all changes of a turn: a server that registers a hundred tools is one change. */
   constructor(builtins: BuiltinTools, active: readonly string[] | undefined, onChanged: () => void) {
@@ -36,12 +35,12 @@ export class SessionTools {
     return catalogOf(this.#active === undefined ? this.list : this.list.filter(({ name }) => this.isActive(name)));
   }
 
-  get snapshot(): SessionOpening['snapshot'] {
+  get snapshot(): ToolSnapshot {
     return { tools: this.list.map(({ name, source }) => ({ name, source })), active: this.activeNames };
   }
 
   /** What a factory sees: built-ins only; what the others register comes with the next snapshot. */
-  get openingSnapshot(): SessionOpening['snapshot'] {
+  get openingSnapshot(): ToolSnapshot {
     const tools = this.#builtins.map(({ name, source }) => ({ name, source }));
     return { tools, active: tools.map(({ name }) => name).filter((name) => this.isActive(name)) };
   }
@@ -65,16 +64,11 @@ export class SessionTools {
   }
 
   changed(): void {
-    if (this.#isClosed) return;
-    this.#telling ??= setImmediate(() => {
-      this.#telling = undefined;
+    if (this.#isToBeTold) return;
+    this.#isToBeTold = true;
+    setImmediate(() => {
+      this.#isToBeTold = false;
       this.#onChanged();
     });
-  }
-
-  /** Nobody is told of changes any more. */
-  close(): void {
-    this.#isClosed = true;
-    clearImmediate(this.#telling);
   }
 }

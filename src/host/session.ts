@@ -8,7 +8,7 @@ import type {
 } from '../shared/events.ts';
 import type { JsonObject } from '../shared/json.ts';
 import type { Limits } from '../shared/limits.ts';
-import type { Commit, SessionNote, SessionOpening } from '../shared/protocol.ts';
+import type { Commit, SessionNote, SessionOpening, ToolSnapshot } from '../shared/protocol.ts';
 import { TEXT_CAPS } from '../shared/text-caps.ts';
 import type { Failure, ToolCall, ToolDescriptor, ToolResult } from '../shared/tool.ts';
 import type { BuiltinTools } from './builtin-tools.ts';
@@ -247,7 +247,6 @@ export class Session {
     this.questions.endAll();
     await this.#shutdown(reason, timeoutMs);
     for (const instance of this.#instances) instance.close(closed);
-    this.#tools.close();
     this.#emitter.clear();
     this.#services.onClosed(this);
   }
@@ -312,15 +311,15 @@ export class Session {
 
   #tellTools(): void {
     if (this.#closing) return;
-    this.#tellSnapshots();
+    const { tools, active } = this.#tellSnapshots();
     this.#emitter.emit('tools-changed', this.tools);
-    const { tools, active } = this.#tools.snapshot;
-    this.#events.observe('tools_changed', { tools, activeTools: active } as unknown as JsonObject);
+    this.#events.observe('tools_changed', { tools, activeTools: active });
   }
 
-  #tellSnapshots(): void {
+  #tellSnapshots(): ToolSnapshot {
     const { snapshot } = this.#tools;
     for (const instance of this.#instances) instance.tellSnapshot(snapshot);
+    return snapshot;
   }
 
   #describe(): SessionOpening {

@@ -102,4 +102,4 @@ export const EVENT_NAMES = [
 ] as const satisfies EventName[];
 
 /** What crosses for an event: checked by the side that reads it. */
-export type EventPayload = JsonObject;
+export type EventPayload = Readonly<Record<string, unknown>>;

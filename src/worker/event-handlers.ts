@@ -1,10 +1,10 @@
 import { messageOf } from '../shared/errors.ts';
-import { EVENT_NAMES, type EventName } from '../shared/events.ts';
+import { EVENT_NAMES, type EventName, type EventPayload } from '../shared/events.ts';
 import type { ExtensionContext, Logger } from '../shared/extension-api.ts';
-import { isRecord, type JsonObject, setOwn } from '../shared/json.ts';
+import { isRecord, setOwn } from '../shared/json.ts';
 import type { Commit } from '../shared/protocol.ts';
 
-type AnyHandler = (event: JsonObject, ctx: ExtensionContext) => unknown;
+type AnyHandler = (event: EventPayload, ctx: ExtensionContext) => unknown;
 
 interface Subscription {
   readonly handler: AnyHandler;
@@ -49,7 +49,7 @@ export class EventHandlers {
    * What the handlers returned, merged: sections and environment entries of later ones win by key; the first that blocks a
    * call ends the round.
    */
-  async emit(event: EventName, payload: JsonObject, ctx: ExtensionContext): Promise<JsonObject> {
+  async emit(event: EventName, payload: EventPayload, ctx: ExtensionContext): Promise<EventPayload> {
     const merged = new MergedAnswers(event);
     for (const subscription of this.#subscriptions.get(event) ?? []) {
       merged.add(await this.#run(event, subscription, payload, ctx));
@@ -61,7 +61,7 @@ export class EventHandlers {
   async #run(
     event: EventName,
     { handler, timeoutMs }: Subscription,
-    payload: JsonObject,
+    payload: EventPayload,
     ctx: ExtensionContext,
   ): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
@@ -94,7 +94,7 @@ class MergedAnswers {
     return this.#block !== undefined;
   }
 
-  get answer(): JsonObject {
+  get answer(): EventPayload {
     if (this.#event === 'before_agent_start') return { sections: this.#sections };
     if (this.#event === 'process_spawn') return { env: this.#env };
     return this.#block === undefined ? {} : { block: this.#block };

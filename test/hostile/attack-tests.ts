@@ -10,7 +10,7 @@ const SETTLED_MS = 14_500;
 const LOOP_DELAY_MS = 1000;
 const TEXT_SHOWN = 2000;
 
-/** Every attack in one tier. Each tier is a file: with two workers of vitest (three cores, or `--maxWorkers 2`) both run at once. */
+/** Every attack in one tier. Each tier is a file, so that both run at once. */
 export function testAttacks(tier: Tier): void {
   let arena: Arena;
 

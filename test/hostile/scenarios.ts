@@ -1,12 +1,13 @@
 /** How an attack is staged in the host under attack, and what the host sees of it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExtensionHost, Session, ToolResult } from '../../src/host/index.ts';
+import type { Tier } from '../../src/shared/sandbox.ts';
 import type { Scenario } from './hostile-case.ts';
 import type { MainThreadWatch } from './main-thread-watch.ts';
 
 export interface Attack {
   readonly path: string;
-  readonly tier: 'trusted' | 'sandboxed';
+  readonly tier: Tier;
   readonly timeoutMs: number;
   /** What another chat keeps, and its folder, which has it in its name. */
   readonly secret: string;
@@ -28,8 +29,6 @@ const ENDED: ReadonlySet<string | undefined> = new Set([
   'SESSION_CLOSED',
 ]);
 const OPEN_CALLS = 8;
-/** A thread that runs is seen more often. */
-const BEATS_MS = 800;
 let sessions = 0;
 
 export const SCENARIOS: Readonly<
@@ -78,7 +77,6 @@ export const SCENARIOS: Readonly<
     const ms = performance.now() - from;
     const codes = bad.failures.filter(({ extension }) => extension === id).map(({ code }) => code);
     const beside = await neighbourOf(bad);
-    await untilItRuns(host, id);
     const good = await open(stage, 'good');
     const seen = await observe(stage, good, id, async () => ({
       text: JSON.stringify(bad.failures),
@@ -108,18 +106,6 @@ export const SCENARIOS: Readonly<
     });
   },
 };
-
-/** A session that is opened in a thread which is about to be ended begins anew in the next: what is looked at begins in one that runs. */
-async function untilItRuns(host: ExtensionHost, id: string): Promise<void> {
-  const stands = (): boolean =>
-    host
-      .inspect()
-      .extensions.some(
-        ({ name, state, threads }) =>
-          name === id && state === 'running' && threads.some(({ beatAgeMs }) => beatAgeMs > BEATS_MS),
-      );
-  while (stands()) await delay(50);
-}
 
 interface Answer {
   readonly text: string;

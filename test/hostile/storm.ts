@@ -2,11 +2,12 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExtensionHost } from '../../src/host/index.ts';
+import { DEFAULT_LIMITS } from '../../src/shared/limits.ts';
 import { type Attack, neighbourOf, open, type Stage, textOf } from './scenarios.ts';
 
 const ROUNDS = 12;
 /** The host's default: so many deaths end the restarts. */
-const MOST_STARTS = 5;
+const MOST_STARTS = DEFAULT_LIMITS.crashLoopDeaths;
 
 /** A host of its own: it keeps the default limit of deaths, and does not wait between them. */
 export async function storm(

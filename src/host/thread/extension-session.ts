@@ -23,7 +23,7 @@ import type { ThreadGeneration } from './thread-generation.ts';
 import type { DescriptorTable } from './tool-table-store.ts';
 
 const TextSchema = z.string();
-const PayloadSchema = z.record(z.string(), z.unknown()) as z.ZodType<EventPayload>;
+const PayloadSchema: z.ZodType<EventPayload> = z.record(z.string(), z.unknown());
 /** The thread keeps the time of its handlers; this much later it is not answering at all. */
 const EMIT_SLACK_MS = 1000;
 /** The same where a stop has its time counted. */

@@ -1,11 +1,12 @@
 /** Why a thread has ended, or could not begin, in the words its callers and the log get. */
 import { type ErrorCode, ExtensionHostError, messageOf } from '../../shared/errors.ts';
 
-const DEATHS: readonly ErrorCode[] = ['THREAD_EXITED', 'THREAD_STALLED', 'THREAD_MEMORY'];
+/** What the end of a thread is called. */
+export const THREAD_DEATHS: readonly ErrorCode[] = ['THREAD_EXITED', 'THREAD_STALLED', 'THREAD_MEMORY'];
 
 /** True for an end of the thread itself: what ran there may have had no part in it. */
 export function isThreadDeath(error: unknown): boolean {
-  return error instanceof ExtensionHostError && DEATHS.includes(error.code);
+  return error instanceof ExtensionHostError && THREAD_DEATHS.includes(error.code);
 }
 
 export function stalled(extension: string, silentMs: number): ExtensionHostError {

@@ -2,17 +2,12 @@ import { type ErrorCode, ExtensionHostError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { ToolDescriptor, ToolResult } from '../../shared/tool.ts';
 import type { Session } from '../session.ts';
+import { THREAD_DEATHS } from '../thread/thread-causes.ts';
 import { connectionOf, isStateful } from './capability.ts';
 import type { ToolCallOptions, ToolCallOutcome, ToolExecutor, ToolOutput } from './tool-executor.ts';
 
 /** The process behind the call is gone, and what it held with it. */
-const PROCESS_GONE: ReadonlySet<ErrorCode> = new Set([
-  'SERVER_EXITED',
-  'SESSION_CLOSED',
-  'THREAD_EXITED',
-  'THREAD_STALLED',
-  'THREAD_MEMORY',
-]);
+const PROCESS_GONE: ReadonlySet<ErrorCode> = new Set(['SERVER_EXITED', 'SESSION_CLOSED', ...THREAD_DEATHS]);
 
 /** Calls tools by connection on one session, so that every call of a run meets the same processes. */
 export class SessionExecutor implements ToolExecutor {

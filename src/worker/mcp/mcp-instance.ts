@@ -11,10 +11,10 @@ import { ToolRegistrar } from './catalog/tool-registrar.ts';
 import type { McpCommandSubject, ServerView } from './command.ts';
 import { catalogKey } from './config/catalog-key.ts';
 import { type ServerSet, serverSet } from './config/server-set.ts';
-import { seconds } from './connection/launch/seconds.ts';
 import { ProcessAdmission } from './connection/process/process-admission.ts';
 import { RuntimePool } from './connection/runtime-pool.ts';
 import { promptSections } from './prompt-sections.ts';
+import { seconds } from './seconds.ts';
 import { SessionServer, type SharedParts } from './session-server.ts';
 
 /** What the sessions of this thread share. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { ExtensionHostError } from '../../../src/shared/errors.ts';
-import { seconds } from '../../../src/worker/mcp/connection/launch/seconds.ts';
 import { StartTimeoutError } from '../../../src/worker/mcp/connection/launch/start-deadline.ts';
 import { ExitedAtStartError, toStartError } from '../../../src/worker/mcp/connection/launch/start-error.ts';
 import { deathText } from '../../../src/worker/mcp/connection/process/death-text.ts';
@@ -8,6 +7,7 @@ import { printableLine } from '../../../src/worker/mcp/connection/process/printa
 import { SpawnError } from '../../../src/worker/mcp/connection/process/spawn-server.ts';
 import { StderrTail } from '../../../src/worker/mcp/connection/process/stderr-tail.ts';
 import { headOfWords, withoutFirstWord, withoutLastWord } from '../../../src/worker/mcp/cut-words.ts';
+import { seconds } from '../../../src/worker/mcp/seconds.ts';
 
 test('a log record is one line, printable and bounded', () => {
   expect(printableLine('a\nb\u001b[2J', 100)).toBe('a\\u{a}b\\u{1b}[2J');

@@ -2,16 +2,17 @@ import { abortError, type ErrorCode, ExtensionHostError, messageOf } from '../..
 import type { Logger, PreparedProcess, ProcessNote, ProcessRequest } from '../../../shared/extension-api.ts';
 import { isRecord, type JsonObject } from '../../../shared/json.ts';
 import type { Limits } from '../../../shared/limits.ts';
+import { LONGEST_TIMER_MS } from '../../../shared/longest-timer.ts';
 import type { ServerConfig } from '../../../shared/mcp-options.ts';
 import type { CallOutcome, Progress } from '../../../shared/tool.ts';
 import type { Person } from '../requests/server-requests.ts';
+import { seconds } from '../seconds.ts';
 import { raceAbort } from './call/abort-race.ts';
 import { CallLane } from './call/call-lane.ts';
 import { type CallCounters, CallStatistics } from './call/call-statistics.ts';
 import { OpenCall } from './call/open-call.ts';
 import type { ClientPort } from './client/client-port.ts';
 import { isServerError } from './client/message-tap.ts';
-import { seconds } from './launch/seconds.ts';
 import type { RunningServer } from './launch/server-launch.ts';
 import { deathText } from './process/death-text.ts';
 import type { ProcessAdmission } from './process/process-admission.ts';
@@ -20,7 +21,6 @@ import { ServerSlot, type SlotStatus } from './server-slot.ts';
 export type { CallCounters } from './call/call-statistics.ts';
 
 const PING_MS = 2000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface ConnectionOptions {
   readonly config: ServerConfig;

@@ -1,5 +1,4 @@
-/** setTimeout's greatest delay; beyond it a timer fires at once. */
-const LONGEST_MS = 2 ** 31 - 1;
+import { LONGEST_TIMER_MS } from '../../../../shared/longest-timer.ts';
 
 /** The time of one call: a limit that progress renews, within one that nothing renews. */
 export class CallClock {
@@ -47,7 +46,7 @@ export class CallClock {
 
   #arm(now: number): void {
     const delayMs = Math.min(this.#expiresAt, this.#endsAt) - now;
-    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(Math.ceil(delayMs), 0), LONGEST_MS));
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(Math.ceil(delayMs), 0), LONGEST_TIMER_MS));
   }
 
   #fire(): void {

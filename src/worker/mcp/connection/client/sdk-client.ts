@@ -3,13 +3,14 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import * as z from 'zod';
 import { type ErrorCode, ExtensionHostError, messageOf } from '../../../../shared/errors.ts';
 import { isRecord } from '../../../../shared/json.ts';
+import { LONGEST_TIMER_MS } from '../../../../shared/longest-timer.ts';
 import type { Progress } from '../../../../shared/tool.ts';
 import type { ClientTransport } from '../wire/stdio-transport.ts';
 import type { ClientCall, ClientCallHandle, ClientPort, ServerInfo } from './client-port.ts';
 import { MessageTap, type OutgoingRequest } from './message-tap.ts';
 
-/** setTimeout's greatest: the SDK cannot be told to keep no time at all. */
-const NEVER_MS = 2 ** 31 - 1;
+/** The SDK cannot be told to keep no time at all. */
+const NEVER_MS = LONGEST_TIMER_MS;
 const LATE_ANSWER_MS = 2000;
 /** Fixed: an abort's own reason may hold anything. */
 const CANCEL_REASON = 'the caller cancelled the request';

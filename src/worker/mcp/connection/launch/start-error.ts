@@ -1,7 +1,7 @@
 import { ExtensionHostError, messageOf } from '../../../../shared/errors.ts';
+import { seconds } from '../../seconds.ts';
 import { type ExitReport, exitCause } from '../process/exit-report.ts';
 import { printableLine } from '../process/printable-line.ts';
-import { seconds } from './seconds.ts';
 import { StartTimeoutError } from './start-deadline.ts';
 
 /** Programs that may download what they run before they run it. */
