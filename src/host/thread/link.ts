@@ -37,14 +37,24 @@ export class Link<Remote extends object, Note> {
   /** A property of a Comlink proxy is a new proxy each time: one per method is enough. */
   readonly #methods = new Map<string, (...args: unknown[]) => Promise<unknown>>();
   readonly #pending = new Set<(error: ExtensionHostError) => void>();
-  /** Calls that were posted and have no answer yet; more answers than that are forged. */
-  #unanswered = 0;
+  /**
+   * Comlink's ids of the calls that were posted and have no answer yet. Any other answer is forged, and must not pass for
+   * the true one of a call that is open: a count would not do.
+   */
+  readonly #unanswered = new Set<unknown>();
   #dead: ExtensionHostError | undefined;
 
   constructor(options: LinkOptions<Note>) {
     this.#options = options;
     const endpoint = portEndpoint(options.port, (message) => this.#take(message));
-    this.#remote = Comlink.wrap(endpoint as Comlink.Endpoint) as unknown as Record<
+    const noting = {
+      ...endpoint,
+      postMessage: (message: unknown, transfer?: readonly object[]) => {
+        endpoint.postMessage(message, transfer);
+        this.#unanswered.add(idOf(message));
+      },
+    };
+    this.#remote = Comlink.wrap(noting as Comlink.Endpoint) as unknown as Record<
       string,
       (...args: unknown[]) => Promise<unknown>
     >;
@@ -85,6 +95,7 @@ export class Link<Remote extends object, Note> {
     this.#options.port.close();
     // Comlink keeps the endpoint, and with it this link, for as long as a proxy of it lives: 10 KB for every session.
     this.#methods.clear();
+    this.#unanswered.clear();
     this.#remote = {};
   }
 
@@ -97,7 +108,6 @@ export class Link<Remote extends object, Note> {
       }
       const method = this.#method(name);
       this.#pending.add(reject);
-      this.#unanswered += 1;
       method(...args).then(
         (answer) => {
           this.#pending.delete(reject);
@@ -138,10 +148,7 @@ export class Link<Remote extends object, Note> {
       this.#takeRequest(message);
       return true;
     }
-    if (this.#unanswered > 0) {
-      this.#unanswered -= 1;
-      return false;
-    }
+    if (this.#unanswered.delete(idOf(message))) return false;
     if (this.#options.meter.admit(message)) this.#options.onViolation('an answer that nobody waits for');
     return true;
   }
@@ -188,6 +195,10 @@ function isNote(message: unknown): message is { readonly note: unknown } {
 
 function isRequest(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'request' in message;
+}
+
+function idOf(message: unknown): unknown {
+  return typeof message === 'object' && message !== null && 'id' in message ? message.id : undefined;
 }
 
 const schemas = new WeakMap<z.ZodType, z.ZodType>();

@@ -42,6 +42,27 @@ test('answers that nobody waits for are violations, and the calls beside them ge
   expect(answers).toEqual([1, 2, 3]);
 });
 
+test('those that come while calls are open take no true answer away', async () => {
+  const { link, far, violations } = connect();
+  const answers = [1, 2, 3].map((value) => link.call('give', [value], z.unknown()));
+  // Posted before the far side has seen the calls, so they come first.
+  for (const id of ['forged', '1', '__proto__', '', 0, null, {}]) far.postMessage({ id, type: 'RAW', value: 'forged' });
+  for (const message of [null, 'x', [], {}]) far.postMessage(message);
+  expect(await Promise.all(answers)).toEqual([1, 2, 3]);
+  expect(violations).toHaveLength(11);
+});
+
+test('a true answer that is sent twice counts once, and takes nothing from the next call', async () => {
+  const { link, far, violations } = connect();
+  const post = far.postMessage.bind(far);
+  far.postMessage = (message: unknown) => {
+    post(message);
+    post(message);
+  };
+  for (const value of [1, 2, 3]) expect(await link.call('give', [value], z.unknown())).toBe(value);
+  await waitUntil(() => violations.length === 3, 'three violations');
+});
+
 test('a flood of them ends the thread like a flood of notes', async () => {
   const { far, floods, violations } = connect();
   const { losslessNotesPerSecond } = DEFAULT_LIMITS;
