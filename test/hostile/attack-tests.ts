@@ -26,11 +26,12 @@ export function testAttacks(tier: Tier): void {
   test.each(titled)('%s', { timeout: 60_000 }, async (_title, hostile) => {
     const { text, ...effects } = await arena.run(hostile, tier);
     const shown = { outcome: outcomeOf(effects), effects, text: text.slice(0, TEXT_SHOWN) };
-    expect(shown, JSON.stringify(shown)).toMatchObject({ outcome: hostile[tier] });
+    const seen = JSON.stringify(shown);
+    expect(shown, seen).toMatchObject({ outcome: hostile[tier] });
     if (tier === 'sandboxed' && hostile.reaches !== undefined) expect(text).toContain(hostile.reaches);
     if (tier === 'sandboxed') for (const said of hostile.misses ?? []) expect(text).not.toContain(said);
     if (hostile[tier] === 'documented-escape') return;
-    expect(effects).toMatchObject({ beside: 'fine', again: '"fine"', processesLeft: 0 });
+    expect(effects, seen).toMatchObject({ beside: 'fine', again: '"fine"', processesLeft: 0 });
     if (hostile[tier] === 'contained') expect(effects.isError).toBe(hostile.throws?.includes(tier) ?? false);
     expect(effects.bytes).toBeLessThan(70 * 1024);
     expect(effects.ms).toBeLessThan(tier === 'sandboxed' ? SETTLED_MS : 16_000);

@@ -11,7 +11,12 @@ type Outcome = 'passed' | 'failed' | 'pending' | 'todo';
 
 /** A file of a vitest report; without `status` it is what its tests say. */
 function file(name: string, tests: Record<string, Outcome>, status?: 'passed' | 'failed') {
-  const assertionResults = Object.entries(tests).map(([fullName, outcome]) => ({ fullName, status: outcome }));
+  const assertionResults = Object.entries(tests).map(([fullName, outcome]) => ({
+    fullName,
+    status: outcome,
+    failureMessages:
+      outcome === 'failed' ? ['Error: \u001b[31mexpected 2\u001b[39m\nto be 1\n    at /repo/a.test.ts:1:1'] : [],
+  }));
   const failed = assertionResults.some((assertion) => assertion.status === 'failed');
   return {
     name: `/repo/${name}`,
@@ -45,6 +50,12 @@ test('the worse outcome of two runs is the one that counts', () => {
     [file('a.test.ts', { one: 'passed' })],
   );
   expect({ status, last }).toEqual({ status: 1, last: '0 passed, 1 failed, 0 skipped' });
+});
+
+test('below a failed test stands what it said, without colours and stack', () => {
+  const { stdout } = summarise(['npm test=1'], [file('a.test.ts', { one: 'failed', two: 'passed' })]);
+  expect(stdout).toMatch(/a\.test\.ts > one\n {4}Error: expected 2\n {4}to be 1\n1 passed, 1 failed/);
+  expect(stdout).not.toContain('at /repo');
 });
 
 test('a file that could not be imported is a failure with its reason', () => {

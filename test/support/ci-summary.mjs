@@ -7,17 +7,23 @@
  * - A file that could not be imported, or a hook of it that failed, has no failed test: it counts as one failure.
  * - So does a report that is missing (the step stopped before its tests), and a step that ended badly although nothing
  *   else failed.
+ * - Below a failed test stands what it said; who reads the end of a log has nothing else.
  *
  * It uses Node alone, so that it can still speak when `npm ci` has failed.
  */
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 const RANK = { skipped: 0, passed: 1, failed: 2 };
 const OUTCOMES = { passed: 'passed', failed: 'failed' };
 
+const SHOWN = 800;
+
 /** Outcome of each thing that counts, by its name. */
 const outcomes = new Map();
+/** What a failed one said, by its name. */
+const reasons = new Map();
 
 function record(name, outcome) {
   const before = outcomes.get(name);
@@ -33,12 +39,19 @@ function addReport(path) {
       // Two tests of one file may have the same name; the same one has the same place among them in every run.
       const nth = (seen.get(test.fullName) ?? 0) + 1;
       seen.set(test.fullName, nth);
-      record(`${where} > ${test.fullName}${nth > 1 ? ` (${nth})` : ''}`, OUTCOMES[test.status] ?? 'skipped');
+      const name = `${where} > ${test.fullName}${nth > 1 ? ` (${nth})` : ''}`;
+      record(name, OUTCOMES[test.status] ?? 'skipped');
+      if (test.status === 'failed') reasons.set(name, (test.failureMessages ?? []).map(withoutStack).join('\n'));
     }
     if (file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')) {
       record(`${where} (the file itself: ${firstLine(file.message)})`, 'failed');
     }
   }
+}
+
+function withoutStack(text) {
+  const plain = stripVTControlCharacters(String(text));
+  return plain.split(/\n\s+at /, 1)[0].slice(0, SHOWN);
 }
 
 function firstLine(text) {
@@ -65,6 +78,10 @@ const names = (outcome) => [...outcomes].filter(([, its]) => its === outcome).ma
 if (names('failed').length === 0) for (const step of badSteps) record(step, 'failed');
 
 for (const step of badSteps) console.log(`FAILED STEP ${step}`);
-for (const name of names('failed')) console.log(`FAILED ${name}`);
+for (const name of names('failed')) {
+  console.log(`FAILED ${name}`);
+  const reason = reasons.get(name);
+  if (reason) console.log(reason.replaceAll(/^/gm, '    '));
+}
 console.log(`${names('passed').length} passed, ${names('failed').length} failed, ${names('skipped').length} skipped`);
 process.exitCode = names('failed').length > 0 ? 1 : 0;
