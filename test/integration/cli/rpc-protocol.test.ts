@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../support/processes.ts';
 import { RpcClient } from './rpc-client.ts';
 
 let client: RpcClient;
@@ -82,11 +84,14 @@ describe('a request that cannot be run', () => {
   });
 
   it('an id that is in flight is -32600, and the first one still gets its answer', async () => {
-    client.write({ jsonrpc: '2.0', id: 'twice', method: 'session/restart', params: { sessionId: 'a', reason: 'new' } });
+    const wait = { sessionId: 'a', name: 'wait', arguments: { into: join(client.cwd, 'twice') } };
+    client.write({ jsonrpc: '2.0', id: 'twice', method: 'tool/call', params: wait });
     client.write({ jsonrpc: '2.0', id: 'twice', method: 'session/tools', params: { sessionId: 'a' } });
-    await client.result('session/prompt', { sessionId: 'a' });
-    const answers = client.messages.filter(({ id }) => id === 'twice');
-    expect(answers.map(({ result, error }) => result ?? error?.code)).toEqual([-32600, {}]);
+    await client.answer('twice');
+    client.write({ jsonrpc: '2.0', method: '$/cancel', params: { id: 'twice' } });
+    const answers = () => client.messages.filter(({ id }) => id === 'twice');
+    await waitUntil(() => answers().length === 2, 'both answers');
+    expect(answers().map(({ error }) => error?.code)).toEqual([-32600, -32800]);
   });
 
   it('7 and "7" are two ids', async () => {
