@@ -8,10 +8,12 @@ import { openSession } from '../support/extension-fixtures.ts';
 
 const NEIGHBOUR = fileURLToPath(new URL('../fixtures/hostile/neighbour.mjs', import.meta.url));
 const GOOD_SESSIONS = 100;
-const WINDOWS = 6;
+/** The first two count for nothing: there code is compiled and caches are filled. */
+const WINDOWS = 10;
+const WARM_UP = 2;
 const WINDOW_MS = 2000;
-/** A call every so often and session keeps the calm half well below a quarter of the CPU. */
-const THINK_MS = 400;
+/** Calls enough for a steady p99, and a calm half that stays below a quarter of the CPU. */
+const THINK_MS = 70;
 
 const hostile = (name: string, body: string) => ({ name, source: toolOf(body).replace("'run'", `'${name}'`) });
 
@@ -31,16 +33,18 @@ test('100 good sessions keep their p99 under twice the calm one while one extens
   for (let i = 0; i < GOOD_SESSIONS; i++) good.push(await openSession(host));
 
   let isHostile = false;
+  let isWarm = false;
   let ended = false;
   const latencies: Record<'calm' | 'hostile', number[]> = { calm: [], hostile: [] };
   const chats = good.map(async (session, i) => {
     await delay((THINK_MS * i) / GOOD_SESSIONS);
     while (!ended) {
       const half = isHostile ? 'hostile' : 'calm';
+      const counts = isWarm;
       const from = performance.now();
       const result = await session.callTool({ name: 'neighbour_echo', arguments: { text: 'x' } });
       expect(result.isError).toBe(false);
-      latencies[half].push(performance.now() - from);
+      if (counts) latencies[half].push(performance.now() - from);
       await delay(THINK_MS);
     }
   });
@@ -52,10 +56,11 @@ test('100 good sessions keep their p99 under twice the calm one while one extens
   let calmMs = 0;
   for (let window = 0; window < WINDOWS; window++) {
     isHostile = window % 2 === 1;
+    isWarm = window >= WARM_UP;
     const [cpu, from] = [process.cpuUsage(), performance.now()];
     const attacks = isHostile ? ['loops', 'floods', 'leaks'].map(attack) : [];
     await delay(WINDOW_MS);
-    if (!isHostile) {
+    if (isWarm && !isHostile) {
       const { user, system } = process.cpuUsage(cpu);
       calmCpuMs += (user + system) / 1000;
       calmMs += performance.now() - from;

@@ -14,6 +14,7 @@ import type { Guest, GuestOptions } from './guest.ts';
 import { NoteRate } from './note-rate.ts';
 import { Registrations } from './registrations.ts';
 import { fitResult } from './result-fit.ts';
+import { RevivalBackoff } from './revival-backoff.ts';
 import type { UsageCounter } from './usage.ts';
 
 export interface SandboxSessionOptions {
@@ -34,13 +35,15 @@ type Payload = Readonly<Record<string, unknown>>;
 
 /**
  * One instance of a sandboxed extension: between the real API and a guest. When the guest was stopped, the next call makes a
- * new one and activates it; what it registers takes the place of what there was.
+ * new one and activates it; what it registers takes the place of what there was. One that is stopped again and again has to
+ * wait for it.
  */
 export class SandboxSession {
   readonly #options: SandboxSessionOptions;
   readonly #capabilities: Capabilities;
   readonly #registrations: Registrations;
   readonly #rate = new NoteRate();
+  readonly #backoff = new RevivalBackoff();
   readonly #progress = new Map<number, (progress: never) => void>();
   #guest: Guest | undefined;
   #reviving: Promise<Guest> | undefined;
@@ -78,6 +81,8 @@ export class SandboxSession {
 
   async #create(reason: 'startup' | 'recovered'): Promise<Guest> {
     const { createGuest, context, api } = this.#options;
+    // It may end while this waits.
+    if (reason === 'recovered') await this.#backoff.wait(context.signal).catch(() => {});
     if (context.signal.aborted) throw new ExtensionHostError('SESSION_CLOSED', 'the session has ended');
     const guest = await createGuest({
       onCall: (op, payload) => this.#call(op, isRecord(payload) ? payload : {}),
