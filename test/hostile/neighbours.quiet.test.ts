@@ -13,7 +13,7 @@ const WINDOWS = 10;
 const WARM_UP = 2;
 const WINDOW_MS = 2000;
 /** Calls enough for a steady p99, and a calm half that stays below a quarter of the CPU. */
-const THINK_MS = 70;
+const THINK_MS = 50;
 
 const hostile = (name: string, body: string) => ({ name, source: toolOf(body).replace("'run'", `'${name}'`) });
 
