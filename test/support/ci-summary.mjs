@@ -20,14 +20,12 @@ const OUTCOMES = { passed: 'passed', failed: 'failed' };
 
 const SHOWN = 800;
 
-/** Outcome of each thing that counts, by its name. */
+/** Each thing that counts, by its name: its outcome, and what it said when it failed. */
 const outcomes = new Map();
-/** What a failed one said, by its name. */
-const reasons = new Map();
 
-function record(name, outcome) {
+function record(name, outcome, reason = '') {
   const before = outcomes.get(name);
-  if (before === undefined || RANK[outcome] > RANK[before]) outcomes.set(name, outcome);
+  if (before === undefined || RANK[outcome] > RANK[before.outcome]) outcomes.set(name, { outcome, reason });
 }
 
 function addReport(path) {
@@ -40,8 +38,7 @@ function addReport(path) {
       const nth = (seen.get(test.fullName) ?? 0) + 1;
       seen.set(test.fullName, nth);
       const name = `${where} > ${test.fullName}${nth > 1 ? ` (${nth})` : ''}`;
-      record(name, OUTCOMES[test.status] ?? 'skipped');
-      if (test.status === 'failed') reasons.set(name, (test.failureMessages ?? []).map(withoutStack).join('\n'));
+      record(name, OUTCOMES[test.status] ?? 'skipped', (test.failureMessages ?? []).map(withoutStack).join('\n'));
     }
     if (file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')) {
       record(`${where} (the file itself: ${firstLine(file.message)})`, 'failed');
@@ -74,14 +71,15 @@ for (const argument of process.argv.slice(2)) {
   }
 }
 
-const names = (outcome) => [...outcomes].filter(([, its]) => its === outcome).map(([name]) => name);
-if (names('failed').length === 0) for (const step of badSteps) record(step, 'failed');
+const having = (wanted) => [...outcomes].filter(([, { outcome }]) => outcome === wanted);
+if (having('failed').length === 0) for (const step of badSteps) record(step, 'failed');
 
 for (const step of badSteps) console.log(`FAILED STEP ${step}`);
-for (const name of names('failed')) {
+for (const [name, { reason }] of having('failed')) {
   console.log(`FAILED ${name}`);
-  const reason = reasons.get(name);
   if (reason) console.log(reason.replaceAll(/^/gm, '    '));
 }
-console.log(`${names('passed').length} passed, ${names('failed').length} failed, ${names('skipped').length} skipped`);
-process.exitCode = names('failed').length > 0 ? 1 : 0;
+console.log(
+  `${having('passed').length} passed, ${having('failed').length} failed, ${having('skipped').length} skipped`,
+);
+process.exitCode = having('failed').length > 0 ? 1 : 0;

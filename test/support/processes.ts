@@ -11,10 +11,12 @@ export interface ProcessStat {
   readonly state: string;
   readonly parent: number;
   readonly group: number;
+  /** Priority: greater is later. */
+  readonly nice: number;
   readonly startTicks: number;
 }
 
-/** `undefined` when there is no such process. */
+/** Of a process, or of a thread. `undefined` when there is none. */
 export function processStat(pid: number): ProcessStat | undefined {
   const text = readProc(pid, 'stat');
   if (text === undefined) return undefined;
@@ -25,6 +27,7 @@ export function processStat(pid: number): ProcessStat | undefined {
     state: fields[0] ?? '?',
     parent: Number(fields[1]),
     group: Number(fields[2]),
+    nice: Number(fields[16]),
     startTicks: Number(fields[19]),
   };
 }

@@ -54,10 +54,7 @@ export class Link<Remote extends object, Note> {
         this.#unanswered.add(idOf(message));
       },
     };
-    this.#remote = Comlink.wrap(noting as Comlink.Endpoint) as unknown as Record<
-      string,
-      (...args: unknown[]) => Promise<unknown>
-    >;
+    this.#remote = Comlink.wrap<Record<string, (...args: unknown[]) => unknown>>(noting as Comlink.Endpoint);
     options.port.on('messageerror', () => options.onViolation('a message that cannot be read'));
   }
 

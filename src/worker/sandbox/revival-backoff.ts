@@ -14,12 +14,12 @@ export class RevivalBackoff {
   #revivals = 0;
   #last = Number.NEGATIVE_INFINITY;
 
-  /** Before a guest is made in the place of a stopped one. @throws when the session ends meanwhile */
+  /** Before a guest is made in the place of a stopped one. Ends early when the session does. */
   async wait(signal: AbortSignal): Promise<void> {
     if (performance.now() - this.#last > FORGIVEN_MS) this.#revivals = 0;
     const waitMs = WAITS_MS[Math.min(this.#revivals, WAITS_MS.length - 1)] ?? 0;
     this.#revivals += 1;
-    if (waitMs > 0) await delay(waitMs, undefined, { signal });
+    if (waitMs > 0) await delay(waitMs, undefined, { signal }).catch(() => {});
     this.#last = performance.now();
   }
 }

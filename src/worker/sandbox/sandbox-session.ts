@@ -81,8 +81,7 @@ export class SandboxSession {
 
   async #create(reason: 'startup' | 'recovered'): Promise<Guest> {
     const { createGuest, context, api } = this.#options;
-    // It may end while this waits.
-    if (reason === 'recovered') await this.#backoff.wait(context.signal).catch(() => {});
+    if (reason === 'recovered') await this.#backoff.wait(context.signal);
     if (context.signal.aborted) throw new ExtensionHostError('SESSION_CLOSED', 'the session has ended');
     const guest = await createGuest({
       onCall: (op, payload) => this.#call(op, isRecord(payload) ? payload : {}),
