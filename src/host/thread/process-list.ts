@@ -5,6 +5,19 @@ import { type ProcessStat, parseProcessStat } from '../../shared/process-stat.ts
 /** Reading one file of /proc takes 10–50 µs: after so many the main loop gets its turn. */
 const READS_PER_TURN = 40;
 
+/** True while any thread but main's has children: they may belong to a thread inside of another. */
+export function workersHaveChildren(): boolean {
+  return threadsOfProcess().some((id) => id !== process.pid && childrenOfThread(id).length > 0);
+}
+
+function threadsOfProcess(): readonly number[] {
+  try {
+    return readdirSync('/proc/self/task').map(Number);
+  } catch {
+    return [];
+  }
+}
+
 /** One process as it is now; nothing where there is no /proc. */
 export function readProcess(pid: number | 'self'): ProcessStat | undefined {
   const text = readProc(`${pid}/stat`);

@@ -210,11 +210,11 @@ export class ThreadGeneration {
   async #end(cause: ExtensionHostError, graceMs: number): Promise<void> {
     const runs = this.isResponsive;
     if (runs && graceMs > 0) {
-      if (this.processes.hasAny) await this.processes.survey();
+      if (this.processes.mayHaveAny) await this.processes.survey();
       await withDeadline(this.#link.call('shutdown', [graceMs], NullSchema), graceMs + 200, cause).catch(() => {});
     }
     this.#die(cause);
-    if (this.processes.hasAny) await this.processes.end(runs ? REAP_MS : 0);
+    if (this.processes.mayHaveAny) await this.processes.end(runs ? REAP_MS : 0);
     await this.#terminate();
     this.#clear();
     await this.gone;

@@ -3,7 +3,7 @@ import { familyOf, type ProcessStat } from '../../shared/process-stat.ts';
 import type { ThreadNote } from '../../shared/protocol.ts';
 import { THREAD_VARIABLE } from '../policy/spawn-policy.ts';
 import { GUARD_VARIABLE } from './process-guard.ts';
-import { childrenOfThread, ProcessSnapshot, readProcess } from './process-list.ts';
+import { childrenOfThread, ProcessSnapshot, readProcess, workersHaveChildren } from './process-list.ts';
 
 export interface TrackedProcess {
   readonly pid: number;
@@ -45,9 +45,9 @@ export class ThreadProcesses {
     return [...this.#told.values()];
   }
 
-  /** False when it has started nothing that is known without looking around. */
-  get hasAny(): boolean {
-    return this.#told.size > 0 || childrenOfThread(this.#options.threadId()).length > 0;
+  /** False when nothing can be its: looking around costs more. */
+  get mayHaveAny(): boolean {
+    return this.#told.size > 0 || this.#seen.size > 0 || workersHaveChildren();
   }
 
   note({ pid, group, state, start, server, sessionId }: Extract<ThreadNote, { type: 'process' }>): void {
@@ -101,7 +101,16 @@ export class ThreadProcesses {
       await delay(POLL_MS);
     }
     const reapedBy = performance.now() + reapWithinMs;
-    while (performance.now() < reapedBy && childrenOfThread(this.#options.threadId()).length > 0) await delay(POLL_MS);
+    while (performance.now() < reapedBy && this.#isToReap) await delay(POLL_MS);
+  }
+
+  /** The children of a thread inside of this one are the process's, and not this thread's. */
+  get #isToReap(): boolean {
+    if (childrenOfThread(this.#options.threadId()).length > 0) return true;
+    return [...this.#seen].some(([pid, start]) => {
+      const now = readProcess(pid);
+      return now?.start === start && now.parent === process.pid;
+    });
   }
 
   /** The thread is gone, and with it what it was told of. */

@@ -60,6 +60,12 @@ describe('processes that an extension started with any function', () => {
     expect(textOf(await session.callTool({ name: 'ping' }))).toBe('alive');
   });
 
+  test('are reaped on a reload by a thread inside of their own, too', async () => {
+    const { host, pids } = await started(['nestedBusy']);
+    await host.reload('starts-children');
+    expect(zombiesOf().filter((pid) => pids.includes(pid))).toEqual([]);
+  });
+
   test('are reaped when the thread throws', async () => {
     const { session, pids } = await started(['plain', 'detached', 'grandchild', 'exec']);
     await session.callTool({ name: 'die', arguments: { how: 'throw' } });
